@@ -1,7 +1,8 @@
 //! Invariants that any cluster must satisfy, as functions that return findings.
 //!
-//! The checker shares no code with what it checks: it resolves limits and adds up pods itself, in the simplest
-//! way, from the objects alone. It depends on the objects alone (`gantry-json`, `gantry-model`). Tests and simulations fail on a finding.
+//! The checker shares no code with what it checks: it resolves limits and adds up pods itself, in the simplest way,
+//! from the objects alone. It depends only on the crates of objects (`gantry-json`, `gantry-model`). Tests and
+//! simulations fail on a finding.
 
 mod judge;
 mod rollout;
@@ -18,7 +19,7 @@ use std::fmt;
 pub struct Finding {
     /// The invariant, as a sentence.
     pub broken: &'static str,
-    /// What was found instead.
+    /// The violation that was found.
     pub found: String,
 }
 

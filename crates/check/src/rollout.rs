@@ -4,7 +4,7 @@ use gantry_model::{Deployment, Limit, Name, ReplicaSet, RollingLimits, Strategy,
 
 use crate::{Finding, unless};
 
-/// Checks what one sync of a Deployment did to its sets: before and after, by name.
+/// Checks the effect of one sync of a Deployment on its sets: before and after, by name.
 ///
 /// Pods are counted by `spec.replicas`: terminating pods are not.
 pub fn rollout_step(deployment: &Deployment, before: &[&ReplicaSet], after: &[&ReplicaSet]) -> Vec<Finding> {
@@ -54,7 +54,7 @@ fn is_rolling(deployment: &Deployment, sets: &[&ReplicaSet]) -> bool {
         && !sets.iter().any(sized_for_another)
 }
 
-/// Available pods that were scaled down: a smaller set loses its unavailable pods first.
+/// The available pods that were scaled down: a set that shrinks loses its unavailable pods first.
 fn scaled_down_available(before: &[&ReplicaSet], after: &[&ReplicaSet]) -> i64 {
     before.iter().map(|set| (available_within_size(set) - size_of(after, &set.meta.name)).max(0)).sum()
 }
@@ -72,7 +72,7 @@ fn total(sets: &[&ReplicaSet]) -> i64 {
     sets.iter().map(|set| set.replicas.get()).sum()
 }
 
-/// Surge and unavailable in pods: percentages of the wanted number, rounded up and down, never both zero.
+/// Surge and unavailable in pods: percentages of the desired number, rounded up and down, never both zero.
 fn limits(deployment: &Deployment) -> (i64, i64) {
     let Strategy::RollingUpdate(Ok(RollingLimits { surge, unavailable })) = &deployment.strategy else {
         return (0, 0);
@@ -112,20 +112,20 @@ mod tests {
         assert_eq!(broken((10, 10, 10), (0, 3)), [""; 0]);
         assert_eq!(broken((10, 8, 10), (3, 3)), [""; 0]);
         assert_eq!(broken((10, 2, 2), (3, 3)), [""; 0], "unavailable pods may be removed");
-        assert_eq!(broken((20, 19, 10), (3, 3)), [""; 0], "above the ceiling, but on the way down");
+        assert_eq!(broken((20, 19, 10), (3, 3)), [""; 0], "above the ceiling, but decreasing");
     }
 
     #[test]
     fn growing_beyond_the_surge_is_found() {
         assert_eq!(broken((10, 10, 10), (3, 4)).len(), 1);
-        assert_eq!(broken((0, 0, 0), (0, 14)).len(), 2, "and so is the new set");
+        assert_eq!(broken((0, 0, 0), (0, 14)).len(), 2, "the total and the new set are too large");
     }
 
     #[test]
     fn shrinking_below_the_floor_is_found() {
         assert_eq!(broken((10, 7, 10), (3, 3)).len(), 1);
-        assert_eq!(broken((8, 7, 5), (3, 3)), [""; 0], "5 are available, 5 stay so");
-        assert_eq!(broken((8, 4, 5), (3, 3)).len(), 1, "already below the floor, and made worse");
+        assert_eq!(broken((8, 7, 5), (3, 3)), [""; 0], "5 pods stay available");
+        assert_eq!(broken((8, 4, 5), (3, 3)).len(), 1, "already below the floor, and lowered further");
     }
 
     #[test]
@@ -134,6 +134,10 @@ mod tests {
         let emptied = replica_set("emptied").image("old:0").available(5);
         let old = |size| replica_set("old").image("old:1").size(size).available(10);
         let step = |to| rollout_step(&web, &[&emptied, &old(10)], &[&emptied, &old(to)]).len();
-        assert_eq!((step(8), step(7)), (0, 1), "10 last, whatever the emptied set still reports");
+        assert_eq!(
+            (step(8), step(7)),
+            (0, 1),
+            "10 pods remain available, whatever the emptied set still reports"
+        );
     }
 }

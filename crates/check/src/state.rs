@@ -1,10 +1,10 @@
-//! Invariants of a state, whatever led to it.
+//! Invariants of every state.
 
 use gantry_model::{Deployment, Pod, ReplicaSet};
 
 use crate::{Finding, unless};
 
-/// Checks the statuses of a Deployment and its sets: numbers that the API itself would refuse.
+/// Checks the statuses of a Deployment and its sets for numbers that the API would refuse.
 pub fn reported(deployment: &Deployment, sets: &[&ReplicaSet]) -> Vec<Finding> {
     let status = &deployment.status;
     let mut findings = Vec::new();
@@ -32,7 +32,7 @@ pub fn reported(deployment: &Deployment, sets: &[&ReplicaSet]) -> Vec<Finding> {
     findings
 }
 
-/// Checks a Deployment without changes, all its pods ready, after everything has settled.
+/// Checks a settled Deployment without changes, all of whose pods are ready.
 pub fn rolled_out(deployment: &Deployment, sets: &[&ReplicaSet], pods: &[&Pod]) -> Vec<Finding> {
     let wanted = deployment.replicas.get();
     let status = &deployment.status;

@@ -35,7 +35,7 @@ pub(crate) trait Reconciler<K>: Clone + Send + Sync + 'static {
 pub(crate) struct Assembly<'a> {
     pub(crate) context: Context,
     pub(crate) options: &'a Options,
-    /// All of the process. What the controller waits for, it requests by [`informer`](Self::informer).
+    /// The informers of the process. A controller waits for those that it requests by [`informer`](Self::informer).
     pub(crate) informers: Informers,
     /// Whether each requested informer has synced.
     synced: Vec<BoxFuture<'static, ()>>,
@@ -118,7 +118,7 @@ impl<'a> Assembly<'a> {
     }
 }
 
-/// Returns how a sync ended, for the queue; logs a failure.
+/// Returns the outcome of a sync, for the queue; logs a failure.
 fn ended(key: &dyn Display, done: Result<Wake, Refusal>) -> (Outcome, Wake) {
     match done {
         Ok(wake) => (Outcome::Success, wake),
@@ -126,7 +126,7 @@ fn ended(key: &dyn Display, done: Result<Wake, Refusal>) -> (Outcome, Wake) {
             (Outcome::NamespaceTerminating, Wake::OnChange)
         }
         Err(refusal) => {
-            tracing::debug!(%key, %refusal, "the sync failed and is tried again");
+            tracing::debug!(%key, %refusal, "the sync failed and is retried");
             (Outcome::Failure, Wake::OnChange)
         }
     }

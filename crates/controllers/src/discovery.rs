@@ -10,10 +10,11 @@ use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_json::Value;
 use gantry_runtime::{Api, NoneIf as _, RequestError, ResourcePath};
 
-/// Fails if one of the two documents cannot be read, as client-go does: what it lists is still served, for all we know.
+/// Fails if one of the two documents cannot be read, as client-go does: the resources that it lists may still be
+/// served.
 ///
-/// A caller that took the other document for everything would stop watching kinds and miss their deletions. A server without core
-/// resources has no `/api`.
+/// A caller that treated the other document as complete would stop watching kinds and miss their deletions. A server
+/// without core resources has no `/api`.
 pub(crate) async fn discover(api: &Api) -> Result<Discovery, RequestError> {
     let (core, groups) = futures::join!(roots(api, "/api"), roots(api, "/apis"));
     let mut found = Discovery::default();
@@ -79,11 +80,11 @@ async fn one_by_one(api: &Api, document: &Value, found: &mut Discovery) {
     let requests = versions.into_iter().map(|(group, version, preference)| async move {
         let api_version = api_version(&group, &version);
         let root = if group.is_empty() { "/api" } else { "/apis" };
-        let answer = api.get::<Value>(&ResourcePath::path(format!("{root}/{api_version}"))).await;
-        (group, api_version, preference, answer)
+        let response = api.get::<Value>(&ResourcePath::path(format!("{root}/{api_version}"))).await;
+        (group, api_version, preference, response)
     });
-    for (group, api_version, preference, answer) in futures::future::join_all(requests).await {
-        match answer {
+    for (group, api_version, preference, response) in futures::future::join_all(requests).await {
+        match response {
             Ok(list) => found.resources.extend(resources(&api_version, preference, &list)),
             Err(failure) => {
                 tracing::debug!(group, %failure, "the discovery of a group failed");

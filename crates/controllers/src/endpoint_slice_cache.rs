@@ -1,4 +1,4 @@
-//! EndpointSlices, as both controllers that write them see them.
+//! The cache of EndpointSlices, for both controllers that write them.
 
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl SliceCache {
         };
         self.slices.subscribe(move |change| {
             enqueue(&change.object().parsed);
-            // The Service that a relabelled slice belonged to lacks it now.
+            // The Service that a relabelled slice belonged to has to be synced as well.
             if let InformerEvent::Updated { old, .. } = change {
                 enqueue(&old.parsed);
             }

@@ -1,7 +1,8 @@
 //! The controllers as ordinary Kubernetes clients: they observe, decide and apply.
 //!
 //! Every folder has one shape: `observe` takes a snapshot from the caches, `apply` carries out decisions, `triggers`
-//! says what enqueues a key, and `mod` connects them. The rules are in `gantry_decide`; nothing here counts replicas.
+//! maps changes to keys to enqueue, and `mod` connects them. The rules are in `gantry_decide`; nothing here counts
+//! replicas.
 //!
 //! [`run`] is the entry point.
 //!

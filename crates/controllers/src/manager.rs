@@ -19,7 +19,7 @@ const FIELD_MANAGER: &str = "gantry-controllers";
 
 /// A task of the controllers panicked; the log has the details.
 ///
-/// Other tasks may wait for it for ever, so all of them were stopped. The process should restart.
+/// Other tasks may wait for it without end, so all of them were stopped. The process should restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ControllerPanicked;
 

@@ -42,7 +42,7 @@ gantry_model::text_enum! {
         EndpointSliceMirroring = "endpointslice-mirroring-controller",
         /// Deletes the pods of nodes that are gone. Only for clusters whose nodes Gantry runs.
         PodGc = "pod-garbage-collector-controller",
-        /// Taints nodes that fall silent and evicts their pods. Only for clusters whose nodes Gantry runs.
+        /// Taints nodes without heartbeats and evicts their pods. Only for clusters whose nodes Gantry runs.
         NodeLifecycle = "node-lifecycle-controller",
         /// Removes the finalizer of deleted PersistentVolumeClaims that no pod uses.
         ClaimProtection = "persistentvolumeclaim-protection-controller",
@@ -54,7 +54,7 @@ gantry_model::text_enum! {
         CertificateApproving = "certificatesigningrequest-approving-controller",
         /// Signs approved requests for certificates.
         CertificateSigning = "certificatesigningrequest-signing-controller",
-        /// Deletes requests for certificates that are decided or forgotten.
+        /// Deletes requests for certificates that were decided, or not for a long time.
         CertificateCleaner = "certificatesigningrequest-cleaner-controller",
         /// Deletes bootstrap tokens that have expired.
         TokenCleaner = "token-cleaner-controller",
@@ -64,7 +64,7 @@ gantry_model::text_enum! {
 
     /// All controllers.
     pub const ALL: [Self; 22];
-    /// Its name, which is kube-controller-manager's.
+    /// Its name, as in kube-controller-manager.
     pub fn name(self) -> &'static str;
 }
 
@@ -83,9 +83,10 @@ pub struct Options {
     pub signer: Option<ClusterSigner>,
     /// Leader election, if there may be other processes.
     pub election: Option<LeaseOptions>,
-    /// The fence of the lease, if the client is behind it, too; `None` for one of its own.
+    /// The fence of the lease, if the client is behind it, too; `None` for a separate one.
     pub fence: Option<WriteFence>,
-    /// The informers of the process, if other components share them; `None` for new ones at every turn of leadership.
+    /// The informers of the process, if other components share them; `None` for new ones at every start with
+    /// leadership.
     pub informers: Option<Informers>,
     /// Whether events of type Normal are recorded.
     pub normal_events: bool,
@@ -128,7 +129,7 @@ pub struct LeaseOptions {
 pub struct UnknownController(String);
 
 impl Controller {
-    /// Those that belong to an API server of Gantry; elsewhere kube-controller-manager runs them.
+    /// Controllers that belong to an API server of Gantry; elsewhere kube-controller-manager runs them.
     pub const WITH_API_SERVER: [Self; 4] = [
         Self::EndpointSliceMirroring,
         Self::ClaimProtection,
@@ -136,7 +137,7 @@ impl Controller {
         Self::AttributesClassProtection,
     ];
 
-    /// Those by which nodes join an API server of Gantry; elsewhere kube-controller-manager runs them.
+    /// Controllers for nodes that join an API server of Gantry; elsewhere kube-controller-manager runs them.
     pub const JOINING: [Self; 5] = [
         Self::CertificateApproving,
         Self::CertificateSigning,
@@ -145,14 +146,14 @@ impl Controller {
         Self::BootstrapSigner,
     ];
 
-    /// Those that only make sense where Gantry runs the nodes.
+    /// Controllers that are only useful where Gantry runs the nodes.
     pub const WITH_NODES: [Self; 2] = [Self::PodGc, Self::NodeLifecycle];
 
-    /// Those that follow the status of pods and nothing else.
+    /// Controllers that only follow the status of pods.
     pub const WITH_POD_STATUS: [Self; 4] =
         [Self::Disruption, Self::Endpoints, Self::EndpointSlice, Self::EndpointSliceMirroring];
 
-    /// The short name by which older releases know it.
+    /// The short name that older releases used.
     fn short_name(self) -> &'static str {
         match self {
             Self::Deployment => "deployment",
@@ -206,7 +207,7 @@ impl fmt::Display for UnknownController {
 impl std::error::Error for UnknownController {}
 
 impl Default for Workers {
-    /// Kubernetes' own numbers.
+    /// The numbers of Kubernetes.
     fn default() -> Self {
         Self {
             deployment: deployment::WORKERS,
@@ -229,7 +230,7 @@ impl Options {
 }
 
 impl Default for Options {
-    /// All controllers but those that only make sense where Gantry runs the API server or the nodes; no lease.
+    /// All controllers but those that are only useful where Gantry runs the API server or the nodes; no lease.
     fn default() -> Self {
         let is_for_any_cluster = |controller: &Controller| {
             !Controller::WITH_NODES.contains(controller)

@@ -1,4 +1,4 @@
-//! Services and the pods that serve them, as the controllers of endpoints see them.
+//! Services and the pods that serve them, for the controllers of endpoints.
 
 use std::sync::{Arc, RwLockReadGuard};
 

@@ -26,8 +26,8 @@ fn transport(url: &str, pki: &Pki) -> ApiTransport {
     ApiTransport::connect(&config).unwrap()
 }
 
-/// With RBAC on and service accounts required, as in a real cluster: the account comes first, then the pods, and a
-/// client that reconnects finds them.
+/// With RBAC on and service accounts required, as in a real cluster: the account is created first, then the pods, and a
+/// client that reconnects reads them.
 #[tokio::test]
 async fn a_deployment_is_rolled_out_over_tls() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));

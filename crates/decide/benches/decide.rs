@@ -1,6 +1,6 @@
-//! What a decision costs. `cargo xtask bench decide` prints time and instructions per decision.
+//! The cost of a decision. `cargo xtask bench decide` prints time and instructions per decision.
 //!
-//! Sizes come in pairs or triples, so that growth can be read off: twice the sets or pods must cost about twice as much.
+//! Sizes are in pairs or triples, so that growth can be read off: twice the sets or pods must cost about twice as much.
 
 use std::hint::black_box;
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     gantry_bench_protocol::main(CASES)
 }
 
-/// A Deployment of 10 pods with as many sets as asked for, of which only the last is in use.
+/// A Deployment of 10 pods with this number of sets, of which only the last is in use.
 fn history_of(count: usize) -> (Deployment, Vec<ReplicaSet>) {
     let web = a_deployment("web").size(10).rolling(Limit::Count(3), Limit::Count(2));
     let web = web.image(&format!("nginx:{count}")).annotated(keys::REVISION, &count.to_string());
@@ -46,7 +46,7 @@ fn history_of(count: usize) -> (Deployment, Vec<ReplicaSet>) {
 }
 
 fn deciding(mut web: Deployment, sets: Vec<ReplicaSet>) -> Box<dyn FnMut()> {
-    // What a first look reports is there when the second one is measured.
+    // The status that the first sync reports exists when the second one is measured.
     let first = decide(&web, &sets);
     for step in first.steps {
         if let deployment::Action::UpdateStatus { status, .. } = step.action {

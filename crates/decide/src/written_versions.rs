@@ -8,7 +8,7 @@ use std::fmt;
 
 use gantry_model::{ObjectKey, ResourceVersion, Uid};
 
-/// The newest versions that were written for each object that a controller looks after.
+/// The newest versions that were written for each object of a controller.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WrittenVersions {
     by_owner: BTreeMap<ObjectKey, Written>,
@@ -41,7 +41,7 @@ pub struct StaleCache {
     pub written: ResourceVersion,
 }
 
-/// What was written for the one object that has the name now.
+/// The versions that were written for the present object of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Written {
     uid: Uid,
@@ -79,7 +79,7 @@ impl WrittenVersions {
         let Some(written) = self.by_owner.get(owner) else { return Ok(()) };
         for (resource, version) in &written.versions {
             let reached = read.get(resource).cloned().unwrap_or_else(|| "".into());
-            // A version that is not a number must not block the object for ever; a cache that has seen nothing must.
+            // A version that is not a number must not block the object permanently; a cache that has seen nothing must.
             let is_behind = reached.as_str().is_empty() || reached.has_reached(version) == Some(false);
             if is_behind {
                 return Err(StaleCache { resource: *resource, read: reached, written: version.clone() });

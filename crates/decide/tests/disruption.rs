@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets: what is expected, what is healthy, what may be evicted. The numbers were seen on Kubernetes.
+//! PodDisruptionBudgets: the expected, healthy and evictable pods. The numbers were observed on Kubernetes.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -36,7 +36,7 @@ fn max_unavailable(limit: Limit) -> DisruptionBudget {
     budget(BudgetRequirement::MaxUnavailable(Ok(limit)))
 }
 
-/// So many pods of one ReplicaSet, the first of them ready.
+/// This many pods of one ReplicaSet, the first of them ready.
 fn pods(count: usize, ready: usize) -> Vec<Pod> {
     let set = replica_set("web-1");
     let one = |nth: usize| {
@@ -46,7 +46,7 @@ fn pods(count: usize, ready: usize) -> Vec<Pod> {
     (0..count).map(one).collect()
 }
 
-/// Decides with a controller that should keep so many pods.
+/// Decides with a controller of this scale.
 fn decided(budget: &DisruptionBudget, pods: &[Pod], scale: Scale) -> Decision {
     let pods: Vec<&Pod> = pods.iter().collect();
     let scales = BTreeMap::from([(Uid::from("uid-of-web-1"), scale)]);
@@ -99,7 +99,11 @@ fn a_fixed_minimum_asks_no_controller() {
     let pods = pods(2, 2);
     let pods: Vec<&Pod> = pods.iter().collect();
     assert!(controllers_to_ask(&min_available(Limit::Count(1)), &pods).is_empty());
-    assert_eq!(controllers_to_ask(&max_unavailable(Limit::Count(1)), &pods).len(), 1, "each is asked once");
+    assert_eq!(
+        controllers_to_ask(&max_unavailable(Limit::Count(1)), &pods).len(),
+        1,
+        "each is requested once"
+    );
     assert_eq!(controllers_to_ask(&min_available(Limit::Percent(1)), &pods).len(), 1);
 }
 
@@ -146,7 +150,7 @@ fn a_count_that_cannot_be_made_allows_nothing_and_observes_nothing() {
     }
 }
 
-/// A8.7: what was evicted counts no more, until it is gone or two minutes have passed.
+/// A8.7: an evicted pod does not count until it is deleted or two minutes have passed.
 #[test]
 fn an_evicted_pod_does_not_count_for_two_minutes() {
     let mut budget = min_available(Limit::Count(1));
@@ -174,7 +178,7 @@ fn a_pod_on_its_way_out_is_not_healthy_and_its_eviction_is_forgotten() {
     assert!(decision.status.unwrap().disrupted.is_empty());
 }
 
-/// A cache with a Deployment of 5, one ReplicaSet of it, and one that is on its own.
+/// A cache with a Deployment of 5, one ReplicaSet of it, and one without a Deployment.
 struct Cache(Deployment, ReplicaSet, ReplicaSet);
 
 impl Lookup for Cache {
@@ -205,7 +209,7 @@ fn the_size_is_that_of_the_deployment_if_there_is_one() {
     let db = OwnerReference::to_controller("apps/v1", "StatefulSet", &meta("db"));
     assert_eq!(scale(&db), known("uid-of-db", 7));
     let other = OwnerReference { uid: "another".into(), ..cache.2.reference() };
-    assert_eq!(scale(&other), ScaleLookup::NotCached, "it has the name of one that is gone");
+    assert_eq!(scale(&other), ScaleLookup::NotCached, "the cached set has another uid");
     let custom = OwnerReference::to_controller("example.com/v1", "Boat", &meta("db"));
     assert_eq!(scale(&custom), ScaleLookup::NotCached);
 }

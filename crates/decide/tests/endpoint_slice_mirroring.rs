@@ -1,4 +1,4 @@
-//! Mirroring: Endpoints that are written by hand, and the slices that they get.
+//! Mirroring: Endpoints that are written by hand, and their slices.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -113,12 +113,12 @@ fn what_cannot_be_mirrored_is_told() {
     let mirroring = decided(&by_hand(&all, &[]), &[]);
     assert_eq!(mirroring.create[0].content.endpoints.len(), 1000);
     let reasons: Vec<_> = mirroring.events.iter().map(|event| event.reason).collect();
-    assert_eq!(reasons, ["TooManyAddressesToMirror"], "the wrong one comes after the thousandth");
+    assert_eq!(reasons, ["TooManyAddressesToMirror"], "the invalid address is after the thousandth");
     let wrong = decided(&by_hand(&["nonsense", "10.0.0.1"], &[]), &[]);
     assert_eq!(wrong.events[0].message, "Skipped 1 invalid IP addresses when mirroring to EndpointSlices");
 }
 
-/// Kubernetes replaces a slice whose ports are gone instead of deleting it and creating another.
+/// Kubernetes replaces the content of a slice whose ports are gone instead of deleting it and creating another.
 #[test]
 fn a_slice_of_other_ports_is_reused() {
     let endpoints = by_hand(&["10.1.0.1"], &[]);

@@ -1,4 +1,4 @@
-//! EndpointSlices: which endpoint goes into which slice, and which slices are written.
+//! EndpointSlices: which endpoint is put into which slice, and which slices are written.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -95,7 +95,7 @@ fn few_new_endpoints_go_into_the_fullest_slice_that_has_room_for_all() {
     assert_eq!(summary(&decided(&service(), &endpoints(0..232), &slices)), "web-b=93");
     assert_eq!(summary(&decided(&service(), &endpoints(0..270), &slices)), "web-a=81");
     let many = decided(&service(), &endpoints(0..310), &slices);
-    assert_eq!(summary(&many), "+81", "no slice has room for all of them, and none is changed for a part");
+    assert_eq!(summary(&many), "+81", "no slice has room for all, and none is filled partly");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn slices_that_change_anyway_are_filled_up_first() {
     let slices = [slice("web-a", &endpoints(0..100)), slice("web-b", &endpoints(100..150))];
     let pods: Vec<Pod> = endpoints(1..150).into_iter().chain(endpoints(200..203)).collect();
     let decision = decided(&service(), &pods, &slices);
-    assert_eq!(summary(&decision), "web-a=100 web-b=52", "and the two that are left go where there is room");
+    assert_eq!(summary(&decision), "web-a=100 web-b=52", "the remaining two are added where there is room");
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn slices_are_not_merged_for_tidiness_and_empty_ones_are_deleted() {
     assert_eq!(summary(&decided(&service(), &endpoints(0..100), &slices)), "-web-b");
 }
 
-/// They are about to be collected: nothing of the new Service goes into them.
+/// They are about to be collected: no endpoint of the new Service is added to them.
 #[test]
 fn slices_of_an_earlier_service_of_the_name_are_deleted_and_not_reused() {
     let mut old = slice("web-a", &endpoints(0..1));
@@ -157,7 +157,7 @@ fn labels_of_the_service_are_handed_on_and_those_that_say_whose_it_is_are_not_th
     assert_eq!(decision.update[0].labels, expected);
 }
 
-/// The first date that is new: the Service's at first, then those of pods.
+/// The oldest new time: at first that of the Service, then those of pods.
 #[test]
 fn a_change_is_dated_by_the_first_pod_that_changed_since() {
     let mut times = TriggerTimes::default();
@@ -166,7 +166,7 @@ fn a_change_is_dated_by_the_first_pod_that_changed_since() {
     assert_eq!(times.look(&service(), &[&a]), Some(NOON), "the Service is new");
     assert_eq!(times.look(&service(), &[&a]), None, "nothing is new");
     assert_eq!(times.look(&service(), &[&at(endpoint(0), 7), &b]), Some(noon_plus(5)), "the older of two");
-    assert_eq!(times.look(&service(), &[&b]), None, "a pod that goes has no date");
+    assert_eq!(times.look(&service(), &[&b]), None, "a deleted pod has no time");
     times.forget(&service().meta.key());
     assert_eq!(times.look(&service(), &[&b]), Some(NOON));
 }

@@ -30,7 +30,7 @@ pub(crate) struct DeploymentSync {
     pub(crate) deployment: Arc<Deployment>,
     pub(crate) sets: BTreeMap<Name, Arc<ReplicaSet>>,
     pub(crate) pods: Vec<Arc<Pod>>,
-    /// The steps that are left.
+    /// The remaining steps.
     pub(crate) steps: Vec<Step>,
     pub(crate) fails: bool,
     pub(crate) wake: Wake,
@@ -69,7 +69,7 @@ impl State {
         self.decide_deployment(world, sync, None);
     }
 
-    /// Decides, and ends the sync if there is nothing to do.
+    /// Decides, and ends the sync if nothing has to be done.
     fn decide_deployment(
         &mut self,
         world: &SmallWorld,
@@ -110,7 +110,7 @@ impl State {
         self.continue_deployment(world, sync);
     }
 
-    /// Keeps a sync with steps left, and ends one without.
+    /// Keeps a sync with remaining steps, and ends one without.
     fn continue_deployment(&mut self, world: &SmallWorld, sync: DeploymentSync) {
         if !sync.steps.is_empty() {
             self.deployment_sync = Some(sync);
@@ -120,7 +120,7 @@ impl State {
         match sync.wake {
             Wake::OnChange => {}
             Wake::Soon => self.deployment_timer_at(self.seconds + 1),
-            // Where no time passes, a moment later is now.
+            // Without time, a short delay ends at once.
             Wake::After(delay) if !world.is_timed && delay <= Duration::from_secs(1) => {
                 self.deployment_queued = true;
             }
@@ -137,13 +137,13 @@ impl State {
         let Some(mut sync) = self.deployment_sync.take() else { return };
         let step = sync.steps.remove(0);
         let before = self.server.clone();
-        let answer = self.carry_out(world, &mut sync, &step, fault);
+        let response = self.carry_out(world, &mut sync, &step, fault);
         if let Some(violation) = properties::deployment_write(world, &sync.deployment, &before, &self.server)
         {
             self.violated(violation);
         }
         self.record_revisions();
-        match answer {
+        match response {
             Ok(()) => self.continue_deployment(world, sync),
             Err(_) if world.mutant == Some(Mutant::RefusalsIgnored) => {
                 self.continue_deployment(world, sync);
@@ -222,7 +222,7 @@ impl State {
         Ok(())
     }
 
-    /// Remembers a set that was created: the cache has to show it before the next sync.
+    /// Records a set that was created: the cache has to show it before the next sync.
     fn created_set(&mut self, deployment: &Deployment, set: &ReplicaSet) {
         let (meta, version) = (&deployment.meta, &set.meta.resource_version);
         self.created_sets.wrote(&meta.key(), &meta.uid, CachedResource::ReplicaSets, version);
@@ -245,7 +245,7 @@ impl State {
         self.last_writes.deployment.as_ref().filter(|written| is_newer(&written.meta, &cached.meta))
     }
 
-    // === the server's side ===
+    // === the server ===
 
     fn create_set(
         &mut self,
@@ -331,7 +331,7 @@ impl State {
         mutant: Option<Mutant>,
     ) -> Result<Arc<Deployment>, Refusal> {
         let current = self.deployment_at_version(read, mutant)?;
-        // The whole object is replaced by what the writer has read and changed.
+        // The whole object is replaced by the version that the writer has read and changed.
         let mut deployment = read.clone();
         deployment.meta.resource_version = current.meta.resource_version.clone();
         deployment.meta.generation = current.meta.generation;
@@ -347,7 +347,7 @@ impl State {
         Ok(self.put_deployment(deployment))
     }
 
-    /// Remembers which set has which revision: none may have that of another.
+    /// Records which set has which revision: none may have that of another.
     fn record_revisions(&mut self) {
         for set in self.server.sets.values() {
             let revision =
@@ -363,7 +363,7 @@ impl State {
     }
 }
 
-/// The observed objects, or what a mutant makes of them.
+/// The observed objects, as changed by a mutant.
 struct MutatedView<'a> {
     sync: &'a DeploymentSync,
     deployment: Option<Deployment>,

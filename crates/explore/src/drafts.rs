@@ -1,4 +1,4 @@
-//! The objects that a world begins with, and the metadata of those that the controllers create.
+//! The objects of the first state of a world, and the metadata of those that the controllers create.
 
 use gantry_model::{
     Annotations, Deployment, DeploymentStatus, Labels, Meta, Replicas, Selector, Template, Timestamp,

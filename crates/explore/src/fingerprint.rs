@@ -1,7 +1,7 @@
 //! The fingerprint of a state: equal for states with the same future.
 //!
-//! Masked are uids, names of pods, versions and times. Of a version only counts whether it is the current one, of a
-//! time how long ago it was, as far as a rule may ask; pods are sorted by what distinguishes them.
+//! Masked are uids, names of pods, versions and times. A version counts only by whether it is the current one, a time
+//! by how long ago it was, as far as a rule may depend on it; pods are sorted by what distinguishes them.
 
 use std::collections::BTreeSet;
 use std::hash::{Hash as _, Hasher};
@@ -19,10 +19,10 @@ use crate::set_sync::{SetSync, SyncPhase};
 use crate::small_world::SmallWorld;
 use crate::state::State;
 
-/// So many seconds after a time has had its effect, it makes no difference any more how long ago it was.
+/// The number of seconds after the effect of a time for which its age is still distinguished.
 const AFTERWARDS: i64 = 20;
 
-/// A hasher that mixes by multiplication: quicker than the standard one, and the same in every run.
+/// A hasher that mixes by multiplication: faster than the standard one, and the same in every run.
 #[derive(Clone, Debug, Default)]
 struct MixingHasher(u64);
 
@@ -163,11 +163,13 @@ impl Fingerprint<'_> {
         (sync.active.len(), ready, sync.terminating.len()).hash(&mut self.hasher);
         match &sync.phase {
             SyncPhase::Deciding => {}
-            SyncPhase::Creating { creations, answers } => {
-                let answers: Vec<bool> = answers.iter().map(Result::is_ok).collect();
-                (1_u8, format!("{creations:?}"), answers).hash(&mut self.hasher);
+            SyncPhase::Creating { creations, responses } => {
+                let responses: Vec<bool> = responses.iter().map(Result::is_ok).collect();
+                (1_u8, format!("{creations:?}"), responses).hash(&mut self.hasher);
             }
-            SyncPhase::Deleting { left, answers } => (2_u8, left.len(), answers.len()).hash(&mut self.hasher),
+            SyncPhase::Deleting { remaining, responses } => {
+                (2_u8, remaining.len(), responses.len()).hash(&mut self.hasher)
+            }
             SyncPhase::Reporting { report, over, attempts } => {
                 (3_u8, report.result.is_ok(), attempts).hash(&mut self.hasher);
                 let is_current =
@@ -188,7 +190,7 @@ impl Fingerprint<'_> {
 
     // === objects ===
 
-    /// A copy of the Deployment; one that is the stored object itself is recognised by its pointer.
+    /// Hashes a copy of the Deployment; one that is the stored object itself is recognized by its pointer.
     fn copy_of_deployment(&mut self, deployment: &Arc<Deployment>) {
         if self.state.server.deployment.as_ref().is_some_and(|live| Arc::ptr_eq(live, deployment)) {
             1_u8.hash(&mut self.hasher);
@@ -198,7 +200,7 @@ impl Fingerprint<'_> {
         }
     }
 
-    /// A copy of a set; one that is the stored object itself is recognised by its pointer.
+    /// Hashes a copy of a set; one that is the stored object itself is recognized by its pointer.
     fn copy_of_set(&mut self, set: &Arc<ReplicaSet>) {
         if self.state.server.sets.get(&set.meta.name).is_some_and(|live| Arc::ptr_eq(live, set)) {
             (1_u8, &set.meta.name).hash(&mut self.hasher);
@@ -285,7 +287,7 @@ impl Fingerprint<'_> {
         signatures.hash(&mut self.hasher);
     }
 
-    /// All that distinguishes a pod from the others.
+    /// Hashes everything that distinguishes a pod from others.
     fn signature(&self, name: &Name) -> u64 {
         let state = self.state;
         let mut hasher = MixingHasher::default();
@@ -315,10 +317,10 @@ impl Fingerprint<'_> {
                 .position(|pod| pod.name == *name)
                 .map(|place| (set, place))
                 .hash(&mut hasher);
-            if let SyncPhase::Deleting { answers, .. } = &sync.phase {
-                let answer = answers.iter().find(|(pod, _)| pod.name == *name);
-                answer
-                    .map(|(_, answer)| answer.as_ref().map_err(|refusal| refusal.kind as u8))
+            if let SyncPhase::Deleting { responses, .. } = &sync.phase {
+                let response = responses.iter().find(|(pod, _)| pod.name == *name);
+                response
+                    .map(|(_, response)| response.as_ref().map_err(|refusal| refusal.kind as u8))
                     .hash(&mut hasher);
             }
         }

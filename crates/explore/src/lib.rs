@@ -1,16 +1,17 @@
 //! A model checker for small rollouts: every interleaving, over the production decisions.
 //!
-//! A [`SmallWorld`] is a Deployment of a few pods, what its user does and what may go wrong. [`explore`] visits every
-//! state that it can get into: whatever controller, kubelet, watch or user acts next, with a crash, a delayed watch or
-//! a failed write between any two writes. The controllers here are interpreters of `gantry-decide`: they observe
-//! through caches, carry out one write at a time, honour every [`IfRefused`](gantry_decide::deployment::IfRefused),
-//! conflict by resource versions and keep expectations. What has to hold is in `properties`, which shares no code with
-//! the rules. A violation is reported with a shortest path to it.
+//! A [`SmallWorld`] is a Deployment of a few pods, with the actions of its user and the faults to inject. [`explore`]
+//! visits every state that it can get into: whatever controller, kubelet, watch or user acts next, with a crash, a
+//! delayed watch or a failed write between any two writes. The controllers here are interpreters of `gantry-decide`:
+//! they observe through caches, carry out one write at a time, honour every
+//! [`IfRefused`](gantry_decide::deployment::IfRefused), conflict by resource versions and keep expectations. The
+//! properties that have to hold are in `properties`, which shares no code with the rules. A violation is reported with
+//! a shortest path to it.
 //!
-//! States are compared by a fingerprint that masks names, uids, versions and times. Not covered: several
-//! Deployments, adoption, deletion of the Deployment, two processes at once, more than one node, restarts of
-//! containers, the garbage collector's own rules (a pod without an owner is deleted at some time), and queues' limits of
-//! retries (a failed sync is tried again at some time).
+//! States are compared by a fingerprint that masks names, uids, versions and times. Not covered: several Deployments,
+//! adoption, deletion of the Deployment, two processes at once, more than one node, restarts of containers, the garbage
+//! collector's own rules (a pod without an owner is deleted at some time), and queues' limits of retries (a failed sync
+//! is retried at some time).
 //!
 //! *Invariant:* no clock, no randomness, no I/O: the same world gives the same numbers.
 

@@ -22,7 +22,7 @@ rest. The last line says how many worlds were explored completely.
   --states-max N   The most states of a world (default: 200000)
 ";
 
-/// The most states of a world, unless another number is asked for: all worlds together then take minutes, not days.
+/// The default maximum number of states of a world: all worlds together then take minutes, not days.
 const STATES_MAX: usize = 200_000;
 
 struct Arguments {

@@ -33,7 +33,7 @@ fn bounds(deployment: &Deployment) -> Bounds {
 
 /// A write of the Deployment controller that decided on this Deployment.
 ///
-/// Pods are counted by `spec.replicas`: the controller does not wait until pods of a smaller set are gone.
+/// Pods are counted by `spec.replicas`: the controller does not wait until pods of a smaller set are deleted.
 pub(crate) fn deployment_write(
     world: &SmallWorld,
     decided_on: &Deployment,
@@ -62,7 +62,8 @@ pub(crate) fn deployment_write(
     None
 }
 
-/// Whether a smaller set is a step of a rolling update, in a world in which pods stay ready and watches are quick.
+/// Whether a smaller set is a step of a rolling update, in a world in which pods stay ready and watches are not
+/// delayed.
 fn is_rolling(world: &SmallWorld, decided_on: &Deployment, before: &Objects) -> bool {
     let wanted = decided_on.replicas.to_string();
     let sized_for_another = |set: &ReplicaSet| {
@@ -89,7 +90,7 @@ fn available(objects: &Objects) -> i64 {
 
 /// Recreate never creates new pods beside old ones.
 ///
-/// Except for a legacy request of a rollback, which makes Kubernetes create the set of the present template first.
+/// The exception is a legacy rollback request, for which Kubernetes creates the set of the present template first.
 fn side_by_side(decided_on: &Deployment, before: &Objects, after: &Objects) -> Option<String> {
     if decided_on.paused || decided_on.meta.annotations.contains_key(keys::ROLLBACK_TO) {
         return None;
@@ -98,7 +99,7 @@ fn side_by_side(decided_on: &Deployment, before: &Objects, after: &Objects) -> O
     let raised = after.owned_sets().find(|set| size_before(set) == 0 && set.is_active())?;
     let is_old = |pod: &Pod| !pod.phase.is_finished() && !pod.meta.is_controlled_by(&raised.meta.uid);
     let old = after.pods.values().find(|pod| is_old(pod))?;
-    Some(format!("Recreate raises no set beside pods of another: {} is left", old.meta.name))
+    Some(format!("Recreate raises no set beside pods of another: {} still exists", old.meta.name))
 }
 
 /// A pod was created for a set by a sync that saw the set at this size.
@@ -110,7 +111,7 @@ pub(crate) fn pod_created(decided_on: &ReplicaSet, server: &Objects) -> Option<S
     })
 }
 
-/// What holds in every state.
+/// The properties that hold in every state.
 pub(crate) fn always(state: &State) -> Option<String> {
     let deployment = state.server.deployment.as_ref()?;
     one_set_per_template(state)
@@ -119,8 +120,9 @@ pub(crate) fn always(state: &State) -> Option<String> {
 }
 
 fn undone(deployment: &Deployment, state: &State) -> Option<String> {
-    let (has, asked_for) = (deployment.replicas, state.asked_for);
-    (has != asked_for).then(|| format!("no controller undoes what a user did: {has} pods, not {asked_for}"))
+    let (has, requested_replicas) = (deployment.replicas, state.requested_replicas);
+    (has != requested_replicas)
+        .then(|| format!("no controller undoes what a user did: {has} pods, not {requested_replicas}"))
 }
 
 fn one_set_per_template(state: &State) -> Option<String> {
@@ -150,7 +152,7 @@ fn counters_nest(deployment: &Deployment, state: &State) -> Option<String> {
     })
 }
 
-/// What holds where nothing happens any more.
+/// The properties that hold in states at rest.
 pub(crate) fn at_rest(state: &State, world: &SmallWorld) -> Option<String> {
     let deployment = state.server.deployment.as_ref()?;
     orphaned(state).or_else(|| state.unfinished(world)).or_else(|| {

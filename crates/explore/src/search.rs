@@ -1,8 +1,8 @@
-//! The search: breadth first through all states, and then backwards from where nothing happens any more.
+//! The search: breadth first through all states, and then backwards from the states at rest.
 //!
-//! The first violation found is thus at the end of a shortest path. A run in which nothing is starved ends in a state
-//! from which it cannot escape; so if a state of rest can be reached from every state without help, every such run
-//! ends at rest.
+//! The first violation found is thus at the end of a shortest path. A run in which no transition is starved ends in a
+//! set of states that it cannot leave; so if a state at rest can be reached from every state without users and faults,
+//! every such run ends at rest.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -13,7 +13,7 @@ use crate::small_world::SmallWorld;
 use crate::state::State;
 use crate::transitions::describe;
 
-/// What an exploration found.
+/// The result of an exploration.
 #[derive(Clone, Debug)]
 pub struct Exploration {
     /// Distinct states.
@@ -22,20 +22,20 @@ pub struct Exploration {
     pub transitions: usize,
     /// The longest of the shortest paths.
     pub depth: usize,
-    /// States from which only faults and users lead on.
+    /// States that only faults and users can leave.
     pub at_rest: usize,
-    /// Whether all states were seen.
+    /// Whether all states were visited.
     pub is_complete: bool,
     /// The first violation.
     pub violation: Option<BrokenProperty>,
 }
 
-/// A violated property, and a shortest way to it.
+/// A violated property, and a shortest path to it.
 #[derive(Clone, Debug)]
 pub struct BrokenProperty {
     /// The property, and what was found instead.
     pub broken: String,
-    /// What happened, a line each.
+    /// The transitions, one line each.
     pub path: Vec<String>,
 }
 
@@ -43,7 +43,7 @@ pub struct BrokenProperty {
 #[derive(Clone, Copy, Debug)]
 struct Reached {
     from: u32,
-    /// The place of the transition among those of `from`.
+    /// The index of the transition among those of `from`.
     by: u16,
     depth: u16,
 }
@@ -138,7 +138,7 @@ impl Search<'_> {
         None
     }
 
-    /// Finds a state from which rest cannot be reached without help.
+    /// Finds a state from which rest cannot be reached without users and faults.
     fn never_at_rest(&mut self) -> Option<BrokenProperty> {
         self.by_itself.sort_unstable_by_key(|(_, to)| *to);
         let mut comes_to_rest = vec![false; self.reached.len()];

@@ -34,21 +34,21 @@ pub(crate) struct SetSync {
     pub(crate) phase: SyncPhase,
 }
 
-/// How far a sync has come.
+/// The phase of a sync.
 #[derive(Clone, Debug)]
 pub(crate) enum SyncPhase {
-    /// There is nothing to do about pods.
+    /// No pods have to be created or deleted.
     Deciding,
-    /// Pods are being created: the answers so far of the present batch.
-    Creating { creations: PendingCreations, answers: Vec<Result<Name, Refusal>> },
+    /// Pods are being created: the responses so far to the present batch.
+    Creating { creations: PendingCreations, responses: Vec<Result<Name, Refusal>> },
     /// These pods are still to be deleted.
-    Deleting { left: Vec<ObjectKey>, answers: Vec<(ObjectKey, Result<(), Refusal>)> },
+    Deleting { remaining: Vec<ObjectKey>, responses: Vec<(ObjectKey, Result<(), Refusal>)> },
     /// The status is to be written over this version of the set.
     Reporting { report: Box<SyncReport>, over: Arc<ReplicaSet>, attempts: u32 },
 }
 
 impl State {
-    /// Begins a sync of a set. Where pods tie, `reversed` chooses the others.
+    /// Begins a sync of a set. Where the order of pods is only decided by uid, `reversed` reverses it.
     pub(crate) fn begin_set_sync(&mut self, world: &SmallWorld, name: &Name, reversed: bool) {
         self.sets_queued.remove(name);
         let cached = self.cache.sets.get(name).cloned();
@@ -94,12 +94,12 @@ impl State {
         let phase = match &decision.action {
             Action::Create { count, .. } => {
                 let creations = PendingCreations::new(key(&name), *count);
-                SyncPhase::Creating { creations, answers: Vec::new() }
+                SyncPhase::Creating { creations, responses: Vec::new() }
             }
             Action::Delete { pods } => {
-                let mut left = pods.clone();
-                left.sort();
-                SyncPhase::Deleting { left, answers: Vec::new() }
+                let mut remaining = pods.clone();
+                remaining.sort();
+                SyncPhase::Deleting { remaining, responses: Vec::new() }
             }
             Action::Nothing | Action::CannotCreate(_) => SyncPhase::Deciding,
         };
@@ -144,18 +144,18 @@ impl State {
     pub(crate) fn set_step(&mut self, world: &SmallWorld, name: &Name, fault: WriteFault) {
         let Some(mut sync) = self.set_syncs.remove(name) else { return };
         match &mut sync.phase {
-            SyncPhase::Creating { creations, answers } => {
+            SyncPhase::Creating { creations, responses } => {
                 let Action::Create { draft, .. } = &sync.decision.action else { return };
-                let answer = self.write(fault, |state| Ok(state.create_pod(draft)));
+                let response = self.write(fault, |state| Ok(state.create_pod(draft)));
                 if let Some(violation) = properties::pod_created(&sync.set, &self.server) {
                     self.violated(violation);
                 }
-                if let Ok(pod) = &answer {
+                if let Ok(pod) = &response {
                     self.wrote(&sync.set, CachedResource::Pods, version_of(&pod.meta));
                 }
-                answers.push(answer.map(|pod| pod.meta.name.clone()));
-                if creations.batch().is_some_and(|batch| answers.len() >= batch) {
-                    creations.completed(std::mem::take(answers));
+                responses.push(response.map(|pod| pod.meta.name.clone()));
+                if creations.batch().is_some_and(|batch| responses.len() >= batch) {
+                    creations.completed(std::mem::take(responses));
                 }
                 if creations.batch().is_some() {
                     self.set_syncs.insert(name.clone(), sync);
@@ -164,17 +164,17 @@ impl State {
                 let result = creations.clone().finish();
                 self.managed(sync, &result);
             }
-            SyncPhase::Deleting { left, answers } => {
-                let pod = left.remove(0);
-                let answer = self.write(fault, |state| state.delete_pod(&pod.name));
-                answers.push((pod, answer));
-                if !left.is_empty() {
+            SyncPhase::Deleting { remaining, responses } => {
+                let pod = remaining.remove(0);
+                let response = self.write(fault, |state| state.delete_pod(&pod.name));
+                responses.push((pod, response));
+                if !remaining.is_empty() {
                     self.set_syncs.insert(name.clone(), sync);
                     return;
                 }
                 let mut deletions = PendingDeletions::new(key(name));
-                for (pod, answer) in std::mem::take(answers) {
-                    deletions.answered(&pod, answer);
+                for (pod, response) in std::mem::take(responses) {
+                    deletions.answered(&pod, response);
                 }
                 self.managed(sync, &deletions.finish());
             }
@@ -182,7 +182,7 @@ impl State {
         }
     }
 
-    /// Lowers expectations and goes on to the status.
+    /// Lowers expectations and continues with the status.
     fn managed(&mut self, mut sync: SetSync, result: &ManageResult) {
         for met in &result.met {
             self.lower(met);
@@ -193,7 +193,7 @@ impl State {
         self.report_or_end(sync);
     }
 
-    /// Keeps a sync that has a status to write, and ends one that has not.
+    /// Keeps a sync that has a status to write, and ends one that has none.
     fn report_or_end(&mut self, sync: SetSync) {
         let SyncPhase::Reporting { report, .. } = &sync.phase else { return };
         match report.status {
@@ -220,8 +220,8 @@ impl State {
         let StatusWrite::Put(status) = &report.status else { return };
         *attempts += 1;
         let (over, status, attempts) = (over.clone(), status.clone(), *attempts);
-        let answer = self.write(fault, |state| state.store_set_status(world, &over, &status));
-        match answer {
+        let response = self.write(fault, |state| state.store_set_status(world, &over, &status));
+        match response {
             Ok(stored) => {
                 self.wrote(&sync.set, CachedResource::ReplicaSets, version_of(&stored.meta));
                 let SyncPhase::Reporting { report, .. } = sync.phase else { return };
@@ -271,7 +271,7 @@ impl State {
         written[index] = written[index].max(version);
     }
 
-    /// What the ReplicaSet controller would still do about a set that is not queued: nothing, if all is well.
+    /// The remaining work of the ReplicaSet controller on a set that is not queued; `None` in a state at rest.
     pub(crate) fn unfinished_set(&self, set: &ReplicaSet) -> Option<String> {
         let pods: Vec<Pod> = self.cache.pods.values().map(|pod| Pod::clone(pod)).collect();
         let classified = classify_pods(set, ExpectationState::Satisfied, &pods).ok()?;
@@ -295,17 +295,17 @@ impl SetSync {
         report(now, &observed, &self.decision, result)
     }
 
-    /// The pods that are still to be deleted.
+    /// The pods that are yet to be deleted.
     pub(crate) fn victims(&self) -> &[ObjectKey] {
         match &self.phase {
-            SyncPhase::Deleting { left, .. } => left,
+            SyncPhase::Deleting { remaining, .. } => remaining,
             SyncPhase::Deciding | SyncPhase::Creating { .. } | SyncPhase::Reporting { .. } => &[],
         }
     }
 }
 
-/// A pod whose uid sorts the other way. Uids decide where everything else ties, and they are random: so both orders
-/// are explored.
+/// A pod whose uid sorts the other way. Uids decide between pods that are otherwise equal, and they are random: so both
+/// orders are explored.
 fn flipped(pod: &Pod) -> Pod {
     let mut pod = pod.clone();
     let uid: String = pod.meta.uid.as_str().bytes().map(|byte| char::from(b'~' - (byte - b' '))).collect();

@@ -9,15 +9,15 @@ use gantry_model::{Limit, RollingLimits, Strategy, Template};
 /// A small world to explore.
 #[derive(Clone, Debug)]
 pub struct SmallWorld {
-    /// `spec.replicas` at first.
+    /// The initial `spec.replicas`.
     pub replicas: u16,
-    /// `spec.strategy` at first.
+    /// The initial `spec.strategy`.
     pub strategy: Strategy,
-    /// Where the exploration begins.
+    /// The state in which the exploration begins.
     pub start: StartingPoint,
-    /// What the user does, each once, at any time and in any order that makes sense.
+    /// The actions of the user, each once, at any time and in any order that makes sense.
     pub actions: Vec<UserAction>,
-    /// What may go wrong, and how often.
+    /// The faults, and how often each may occur.
     pub budget: FaultBudget,
     /// `spec.minReadySeconds`.
     pub min_ready_seconds: i32,
@@ -33,12 +33,12 @@ pub struct SmallWorld {
     pub slow_watches: bool,
     /// The repairs of upstream's defects that are on.
     pub repairs: Repairs,
-    /// A rule that is broken on purpose.
+    /// The rule that is broken on purpose, if any.
     pub mutant: Option<Mutant>,
     pub(crate) templates: [Template; 4],
 }
 
-/// Where an exploration begins.
+/// The state in which an exploration begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartingPoint {
     /// The Deployment was just created.
@@ -47,10 +47,10 @@ pub enum StartingPoint {
     RolledOut,
 }
 
-/// How often each thing may go wrong.
+/// How often each fault may occur.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct FaultBudget {
-    /// The controllers' process ends, between any two of its writes.
+    /// The controllers' process restarts, between any two of its writes.
     pub crashes: u8,
     /// A watch is delayed: syncs decide on an older cache until it catches up.
     pub delays: u8,
@@ -58,7 +58,7 @@ pub struct FaultBudget {
     pub refusals: u8,
     /// A write takes effect and its response is lost.
     pub lost_responses: u8,
-    /// A pod fails for good.
+    /// A pod fails permanently.
     pub failures: u8,
     /// A ready pod stops being ready for a while.
     pub unready: u8,
@@ -66,7 +66,7 @@ pub struct FaultBudget {
     pub timeouts: u8,
 }
 
-/// What a user does.
+/// An action of a user.
 #[derive(Clone, Debug, PartialEq)]
 pub enum UserAction {
     /// Sets the template of this number.
@@ -87,12 +87,12 @@ pub enum UserAction {
     SetMinReady(i32),
 }
 
-/// A rule that is broken on purpose: the checker has to notice.
+/// A rule that is broken on purpose: the checker has to detect it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mutant {
-    /// The Deployment controller believes in one pod more of surge.
+    /// The Deployment controller assumes one pod more of surge.
     SurgePlusOne,
-    /// The Deployment controller believes in one more unavailable pod.
+    /// The Deployment controller assumes one more unavailable pod.
     UnavailablePlusOne,
     /// Every pod counts as available.
     AllPodsAvailable,
@@ -104,14 +104,14 @@ pub enum Mutant {
     ConflictsIgnored,
     /// A refused step counts as done.
     RefusalsIgnored,
-    /// Recreate does not see old pods.
+    /// Recreate ignores old pods.
     OldPodsOverlooked,
     /// The new ReplicaSet gets the revision of the previous one.
     RevisionReused,
 }
 
 impl SmallWorld {
-    /// A Deployment of so many pods that is rolled out, and nothing that happens to it.
+    /// A rolled-out Deployment of this many replicas, without actions and faults.
     pub fn new(replicas: u16, strategy: Strategy) -> Self {
         Self {
             replicas,
@@ -165,7 +165,7 @@ fn limits(surge: Limit, unavailable: Limit) -> Strategy {
     Strategy::RollingUpdate(Ok(RollingLimits { surge, unavailable }))
 }
 
-/// One line: the Deployment, what its user does, what may go wrong.
+/// One line: the Deployment, the actions of its user, and the faults.
 impl fmt::Display for SmallWorld {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} pods, {}", self.replicas, strategy_text(&self.strategy))?;

@@ -1,5 +1,5 @@
-//! One state of a small world: the server, the controllers' caches and queues, syncs in progress, and what may still
-//! go wrong.
+//! One state of a small world: the server, the controllers' caches and queues, syncs in progress, and the remaining
+//! actions and faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,15 +21,15 @@ pub(crate) struct State {
     pub(crate) server: Objects,
     /// The caches, which both controllers share.
     pub(crate) cache: Objects,
-    /// What each watch has still to deliver.
+    /// The changes that each watch has not delivered yet.
     pub(crate) undelivered: [Vec<VersionedChange>; 3],
     /// The version that each cache has reached.
     pub(crate) reached: [u64; 3],
     /// The watch that is delayed.
     pub(crate) delayed: Option<Watched>,
-    /// Seconds since the beginning, by the clock on the wall.
+    /// Seconds since the start, by the system clock.
     pub(crate) seconds: i64,
-    /// Seconds since the beginning, by the monotonic clock: expectations time out by it.
+    /// Seconds since the start, by the monotonic clock: expectations time out by it.
     pub(crate) steady_seconds: i64,
     pub(crate) version: u64,
     pub(crate) created: u64,
@@ -37,7 +37,7 @@ pub(crate) struct State {
     pub(crate) deployment_timer: Option<i64>,
     pub(crate) sets_queued: BTreeSet<Name>,
     pub(crate) set_timers: BTreeMap<Name, i64>,
-    /// What the ReplicaSet controller remembers between syncs.
+    /// The state of the ReplicaSet controller between syncs.
     pub(crate) memory: ControllerState,
     /// The pods whose deletion each set expects: a copy of what `memory` holds, for the fingerprint.
     pub(crate) expected_deletions: BTreeMap<Name, BTreeSet<Name>>,
@@ -46,25 +46,25 @@ pub(crate) struct State {
     /// The versions of sets that the Deployment controller has created, and the newest of them for the fingerprint.
     pub(crate) created_sets: WrittenVersions,
     pub(crate) newest_set: u64,
-    /// What the Deployment controller has written: a sync begins with it where the caches are behind.
+    /// The last writes of the Deployment controller: a sync begins with them where the caches are behind.
     pub(crate) last_writes: Objects,
     pub(crate) deployment_sync: Option<DeploymentSync>,
     pub(crate) set_syncs: BTreeMap<Name, SetSync>,
     pub(crate) budget: FaultBudget,
-    /// The user's actions that are left, a bit each.
+    /// The remaining actions of the user, one bit each.
     pub(crate) actions: u32,
     /// `spec.replicas` as the user last set it.
-    pub(crate) asked_for: Replicas,
+    pub(crate) requested_replicas: Replicas,
     /// Which set has had which revision.
     pub(crate) revisions: BTreeMap<i64, Uid>,
     /// The first violation on the way here.
     pub(crate) violation: Option<String>,
 }
 
-/// What becomes of a write.
+/// The fault of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum WriteFault {
-    /// It is answered.
+    /// It gets its response.
     None,
     /// It is refused, by a quota or an error of the server.
     Refused,
@@ -98,7 +98,7 @@ impl State {
             set_syncs: BTreeMap::new(),
             budget: world.budget,
             actions: (1 << world.actions.len()) - 1,
-            asked_for: Replicas::from(world.replicas),
+            requested_replicas: Replicas::from(world.replicas),
             revisions: BTreeMap::new(),
             violation: None,
         }
@@ -119,7 +119,7 @@ impl State {
 
     // === the server ===
 
-    /// Carries out a write, or lets it fail.
+    /// Carries out a write, or makes it fail.
     pub(crate) fn write<T>(
         &mut self,
         fault: WriteFault,
@@ -166,7 +166,7 @@ impl State {
         self.publish(Change::Pod(name.clone(), None));
     }
 
-    /// Deletes a pod: one without a node is gone at once, any other is terminating.
+    /// Deletes a pod: one without a node is removed at once, any other becomes terminating.
     pub(crate) fn delete_pod(&mut self, name: &Name) -> Result<(), Refusal> {
         let pod = self.server.pods.get(name).ok_or_else(|| not_found(name))?.clone();
         if pod.meta.is_deleting() {
@@ -217,7 +217,7 @@ impl State {
 
     // === the caches ===
 
-    /// Delivers all changes but those of the delayed watch, in the order of their versions.
+    /// Delivers all changes except those of the delayed watch, in the order of their versions.
     pub(crate) fn deliver_all(&mut self) {
         loop {
             let first = |kind: &Watched| self.undelivered[kind.index()].first().map(|change| change.version);
@@ -316,13 +316,13 @@ impl State {
         }
     }
 
-    /// Requeues a set at a time, or earlier if a timer says so already.
+    /// Requeues a set at a time, or earlier if it has an earlier timer.
     pub(crate) fn set_timer(&mut self, name: &Name, at: i64) {
         let timer = self.set_timers.entry(name.clone()).or_insert(at);
         *timer = at.min(*timer);
     }
 
-    /// Requeues what is due by now.
+    /// Requeues the sets whose timers are due.
     pub(crate) fn fire_timers(&mut self) {
         if self.deployment_timer.is_some_and(|at| at <= self.seconds) {
             self.deployment_timer = None;
@@ -361,7 +361,7 @@ impl State {
         self.sets_queued = self.server.sets.keys().cloned().collect();
     }
 
-    /// Forgets the expectations of a set without their being met.
+    /// Drops the expectations of a set although they are not met.
     pub(crate) fn forget_expectations(&mut self, set: &Name) {
         self.memory.expectations.forget(&key(set));
         self.expected_deletions.remove(set);

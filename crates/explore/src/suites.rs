@@ -40,7 +40,7 @@ pub fn quick() -> Vec<SmallWorld> {
     worlds.into_iter().map(repaired).collect()
 }
 
-/// Everything: more than a million states.
+/// All worlds: more than a million states.
 pub fn thorough() -> Vec<SmallWorld> {
     let mut worlds = quick();
     worlds.extend(every_limit().map(repaired));
@@ -176,7 +176,7 @@ fn all_strategies(replicas: u16) -> Vec<Strategy> {
     strategies
 }
 
-/// With all repairs: without them some of these end in upstream's known defects.
+/// Enables all repairs: without them some of these worlds end in upstream's known defects.
 fn repaired(mut world: SmallWorld) -> SmallWorld {
     world.repairs = Repairs::ALL;
     world

@@ -11,9 +11,9 @@ use crate::set_sync::{SyncPhase, ready_pod};
 use crate::small_world::{SmallWorld, StartingPoint, UserAction};
 use crate::state::{State, WriteFault};
 
-/// How long a tick of the clock is.
+/// The duration of a tick of the clock.
 const TICK_SECONDS: i64 = 10;
-/// More than expectations wait.
+/// Longer than the timeout of expectations.
 const TIMEOUT_SECONDS: i64 = 301;
 /// More steps than any small rollout takes.
 const ROLLOUT_STEPS_MAX: usize = 10_000;
@@ -39,7 +39,7 @@ pub(crate) enum Transition {
     User(usize),
 }
 
-/// The transitions of a state: those that go on by themselves, and those that need a user or a fault.
+/// The transitions of a state: those that happen without users and faults, and those of users and faults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Enabled {
     pub(crate) by_itself: Vec<Transition>,
@@ -210,10 +210,10 @@ impl State {
         next
     }
 
-    /// Lets those syncs happen at once that find nothing to do.
+    /// Carries out all syncs at once that find nothing to do.
     ///
     /// Such a sync changes nothing but its place in the queue, and every change that would give it something to do
-    /// queues it again: whether it comes before or after other transitions makes no difference.
+    /// queues it again: whether it is carried out before or after other transitions makes no difference.
     fn skip_idle_syncs(&mut self, world: &SmallWorld) {
         let idle = |next: &Self, queued: bool| !queued && next.violation.is_none();
         for set in self.sets_queued.clone() {
@@ -283,7 +283,7 @@ impl State {
             Transition::Timeout => {
                 self.budget.timeouts -= 1;
                 self.steady_seconds += TIMEOUT_SECONDS;
-                // Everything is resynced now and then, and certainly within this time.
+                // Everything is resynced periodically, and certainly within this time.
                 self.sets_queued = self.cache.sets.keys().cloned().collect();
             }
             Transition::User(index) => {
@@ -327,14 +327,14 @@ impl State {
             UserAction::SetStrategy(strategy) => web.strategy = strategy.clone(),
             UserAction::SetMinReady(seconds) => web.min_ready_seconds = *seconds,
         }
-        self.asked_for = web.replicas;
+        self.requested_replicas = web.replicas;
         if web != *current {
             web.meta.generation += 1;
             self.put_deployment(web);
         }
     }
 
-    /// What a sync would still do, though nothing is queued: nothing, if all is well.
+    /// The remaining work of a sync although nothing is queued; `None` in a state at rest.
     pub(crate) fn unfinished(&self, world: &SmallWorld) -> Option<String> {
         let web = self.server.deployment.as_ref()?;
         let sets: Vec<&ReplicaSet> = self.server.owned_sets().map(|set| &**set).collect();
@@ -344,13 +344,13 @@ impl State {
         let decision = decide(self.now(), &observed);
         let step = decision.steps.iter().find(|step| !matches!(step.action, Action::Emit(_)));
         if let Some(step) = step {
-            return Some(format!("nothing is left to do at rest: {}", step.action));
+            return Some(format!("nothing remains to be done at rest: {}", step.action));
         }
         sets.into_iter().find_map(|set| self.unfinished_set(set))
     }
 }
 
-/// One line: what happened, in the words of the field.
+/// One line that describes a transition.
 pub(crate) fn describe(before: &State, transition: &Transition, after: &State, world: &SmallWorld) -> String {
     let words = match transition {
         Transition::BeginDeploymentSync => match &after.deployment_sync {
@@ -391,8 +391,8 @@ fn phase(sync: &crate::set_sync::SetSync) -> String {
     match &sync.phase {
         SyncPhase::Deciding => String::new(),
         SyncPhase::Creating { .. } => "create a pod".to_owned(),
-        SyncPhase::Deleting { left, .. } => {
-            left.first().map_or_else(String::new, |pod| format!("delete {}", pod.name))
+        SyncPhase::Deleting { remaining, .. } => {
+            remaining.first().map_or_else(String::new, |pod| format!("delete {}", pod.name))
         }
         SyncPhase::Reporting { report, .. } => match &report.status {
             gantry_decide::replica_set::StatusWrite::Put(status) => {
@@ -415,7 +415,7 @@ fn outcome(before: &State, after: &State, fault: WriteFault) -> &'static str {
     }
 }
 
-/// The sizes and pods on the server, and what the caches lack.
+/// The sizes and pods on the server, and the number of changes that the caches lack.
 impl fmt::Display for State {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let wanted = self.server.deployment.as_ref().map_or(0, |web| web.replicas.get());

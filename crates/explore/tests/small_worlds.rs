@@ -1,4 +1,5 @@
-//! Small worlds, completely: the quick worlds hold, broken rules are noticed, known defects of Kubernetes are found.
+//! Small worlds, completely: the quick worlds have no violations, broken rules are detected, and so are known defects
+//! of Kubernetes.
 //!
 //! `cargo xtask search explore` explores all worlds.
 
@@ -123,7 +124,7 @@ fn a_reused_revision_is_noticed() {
     assert!(broken.starts_with("no revision is used twice"), "{broken}");
 }
 
-/// kubernetes/kubernetes#138036, #102551: with maxSurge 0, scaled to what the old set has just then.
+/// kubernetes/kubernetes#138036, #102551: with maxSurge 0, scaled to the present size of the old set.
 #[test]
 fn kubernetes_takes_an_outdated_annotation_for_a_scaling_event_for_ever() {
     let mut world =

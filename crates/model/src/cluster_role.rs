@@ -13,9 +13,9 @@ pub struct ClusterRole {
     pub uid: Uid,
     /// The version that was read.
     pub resource_version: ResourceVersion,
-    /// What selectors match on.
+    /// `metadata.labels`.
     pub labels: Labels,
-    /// What it allows.
+    /// The permissions.
     pub rules: Vec<PolicyRule>,
     /// The selectors of the roles whose rules it copies; `None` if it has rules of its own.
     pub aggregates: Option<Vec<Result<Selector, InvalidSelector>>>,
@@ -24,20 +24,20 @@ pub struct ClusterRole {
 /// One rule of a role. Lists that are empty and lists that are absent are the same.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PolicyRule {
-    /// What may be done.
+    /// The allowed verbs.
     pub verbs: Vec<String>,
-    /// In which API groups.
+    /// The API groups.
     pub api_groups: Vec<String>,
-    /// To which resources.
+    /// The resources.
     pub resources: Vec<String>,
-    /// To which objects of them; all if there are none.
+    /// The names of the objects; all objects if it is empty.
     pub resource_names: Vec<String>,
-    /// To which paths that are no resources.
+    /// The allowed paths that are not resources.
     pub non_resource_urls: Vec<String>,
 }
 
 impl ClusterRole {
-    /// Takes over a ClusterRole that was read from an API server.
+    /// Parses a ClusterRole.
     pub fn parse(role: wire::ClusterRole) -> Result<Self, ParseError> {
         let selectors = role.aggregation_rule.map(|rule| rule.cluster_role_selectors.unwrap_or_default());
         Ok(Self {
@@ -52,7 +52,7 @@ impl ClusterRole {
 }
 
 impl PolicyRule {
-    /// Takes over a rule from the wire.
+    /// Parses a rule.
     pub fn parse(rule: wire::PolicyRule) -> Self {
         Self {
             verbs: rule.verbs,
@@ -63,7 +63,7 @@ impl PolicyRule {
         }
     }
 
-    /// The rule as the wire carries it.
+    /// The rule in its wire format.
     pub fn render(&self) -> wire::PolicyRule {
         let unless_empty = |list: &Vec<String>| (!list.is_empty()).then(|| list.clone());
         wire::PolicyRule {

@@ -4,20 +4,20 @@ use k8s_openapi::api::apps::v1 as wire;
 
 use crate::Timestamp;
 
-/// What a condition says of itself.
+/// The status of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionStatus {
-    /// It holds.
+    /// The condition holds.
     True,
-    /// It does not hold.
+    /// The condition does not hold.
     False,
-    /// It is not known.
+    /// Whether the condition holds is unknown.
     Unknown,
-    /// A value that Kubernetes does not use, kept as found.
+    /// A value that Kubernetes does not use, kept unchanged.
     Other(String),
 }
 
-/// The kinds of condition a Deployment has.
+/// The types of conditions of a Deployment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DeploymentConditionType {
     /// Enough pods are available.
@@ -30,7 +30,7 @@ pub enum DeploymentConditionType {
     Other(String),
 }
 
-/// The kinds of condition a ReplicaSet has.
+/// The types of conditions of a ReplicaSet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReplicaSetConditionType {
     /// Pods could not be created or deleted.
@@ -71,7 +71,7 @@ pub struct ReplicaSetCondition {
     pub last_transition: Option<Timestamp>,
 }
 
-/// The text of values on the wire, which is the name of the variant.
+/// Implements conversions of the text on the wire, which is the name of the variant.
 macro_rules! named_by_variant {
     ($($name:ty: $($variant:ident)*;)*) => {
         $(impl $name {

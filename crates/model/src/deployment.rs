@@ -21,15 +21,15 @@ pub struct Deployment {
     pub selector: Result<Selector, InvalidSelector>,
     /// The pod template.
     pub template: Template,
-    /// How old pods give way to new ones.
+    /// How old pods are replaced by new ones.
     pub strategy: Strategy,
     /// How long a pod must be ready to count as available.
     pub min_ready_seconds: i32,
     /// The number of old ReplicaSets to keep; `None` keeps all.
     pub revision_history_limit: Option<Replicas>,
-    /// The progress deadline; `None` is none.
+    /// The progress deadline; `None` if there is none.
     pub progress_deadline_seconds: Option<i32>,
-    /// Whether the rollout is on hold.
+    /// Whether the rollout is paused.
     pub paused: bool,
     /// The stored status.
     pub status: DeploymentStatus,
@@ -46,7 +46,7 @@ pub enum Strategy {
     Unknown(String),
 }
 
-/// The limits of a rolling update above and below the wanted number of pods.
+/// The limits of a rolling update above and below the desired number of pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RollingLimits {
     /// `maxSurge`.
@@ -55,7 +55,7 @@ pub struct RollingLimits {
     pub unavailable: Limit,
 }
 
-/// What is reported of a Deployment.
+/// The status of a Deployment.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeploymentStatus {
     /// The generation that this status is about.
@@ -72,7 +72,7 @@ pub struct DeploymentStatus {
     pub unavailable: Replicas,
     /// Terminating pods; `None` while some ReplicaSet does not report them.
     pub terminating: Option<Replicas>,
-    /// How often the name of a new ReplicaSet was in use.
+    /// How often the name of a new ReplicaSet was in use already.
     pub collision_count: Option<i32>,
     /// The conditions, in the order in which they were last set.
     pub conditions: Vec<DeploymentCondition>,
@@ -86,7 +86,7 @@ impl Deployment {
         Ok(Self::of_parts(meta, deployment.spec, template, deployment.status.unwrap_or_default()))
     }
 
-    /// The template of the spec is not looked at.
+    /// Parses the parts of a Deployment; the template in the spec is ignored.
     pub(crate) fn of_parts(
         meta: Meta,
         spec: wire::DeploymentSpec,
@@ -143,7 +143,7 @@ impl DeploymentStatus {
         }
     }
 
-    /// The status in its wire format: counters of zero are left out, except for `terminatingReplicas`.
+    /// The status in its wire format: counters of zero are omitted, except for `terminatingReplicas`.
     pub fn render(&self) -> wire::DeploymentStatus {
         let conditions: Vec<_> = self.conditions.iter().map(DeploymentCondition::render).collect();
         wire::DeploymentStatus {

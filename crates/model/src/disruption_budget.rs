@@ -15,7 +15,7 @@ use crate::{
 pub struct DisruptionBudget {
     /// Its metadata.
     pub meta: Meta,
-    /// Selects the protected pods; without a selector there are none.
+    /// Selects the protected pods; without a selector no pods are protected.
     pub selector: Option<Result<Selector, InvalidSelector>>,
     /// How many of them have to be healthy.
     pub requirement: BudgetRequirement,
@@ -26,15 +26,15 @@ pub struct DisruptionBudget {
 /// How many pods have to be healthy, as written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BudgetRequirement {
-    /// `minAvailable`: so many.
+    /// `minAvailable`: this many.
     MinAvailable(Result<Limit, InvalidLimit>),
-    /// `maxUnavailable`: all but so many.
+    /// `maxUnavailable`: all but this many.
     MaxUnavailable(Result<Limit, InvalidLimit>),
     /// Neither field is set.
     Unset,
 }
 
-/// What is reported of a PodDisruptionBudget.
+/// The status of a PodDisruptionBudget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisruptionBudgetStatus {
     /// The generation that this status is about.
@@ -147,7 +147,7 @@ impl BudgetCondition {
     }
 }
 
-/// `None` for zero: the field is then left out.
+/// Returns `None` for zero: the field is then omitted.
 fn nonzero(generation: i64) -> Option<i64> {
     (generation != 0).then_some(generation)
 }

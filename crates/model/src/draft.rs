@@ -8,9 +8,9 @@ use crate::{Annotations, Labels, Name, Namespace, OwnerReference, Replicas, Sele
 /// A ReplicaSet to create.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicaSetDraft {
-    /// Where it will live.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// What it will be called.
+    /// Its name.
     pub name: Name,
     /// Its labels.
     pub labels: Labels,
@@ -31,7 +31,7 @@ pub struct ReplicaSetDraft {
 /// A Pod to create; the API server generates its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PodDraft {
-    /// Where it will live.
+    /// Its namespace.
     pub namespace: Namespace,
     /// The prefix of its name.
     pub generate_name: String,
@@ -85,7 +85,7 @@ impl PodDraft {
     }
 }
 
-/// A map for a field that is left out if it is empty.
+/// A map for a field that is omitted if it is empty.
 pub(crate) fn nonempty(map: &Labels) -> Option<Labels> {
     (!map.is_empty()).then(|| map.clone())
 }

@@ -1,4 +1,4 @@
-//! Endpoints and EndpointSlices as the rules see them: where the pods of a Service are reached.
+//! Endpoints and EndpointSlices as the rules need them: the addresses of the pods of a Service.
 
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::api::discovery::v1 as discovery;
@@ -10,7 +10,7 @@ use crate::{Annotations, IpFamily, Labels, Meta, Name, Namespace, OwnerReference
 /// An Endpoints object: all addresses of a Service, by the ports that they offer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Endpoints {
-    /// Who it is.
+    /// Its metadata.
     pub meta: Meta,
     /// The addresses.
     pub subsets: Vec<EndpointSubset>,
@@ -19,9 +19,9 @@ pub struct Endpoints {
 /// Addresses that offer the same ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointSubset {
-    /// Those that are ready.
+    /// The ready addresses.
     pub ready: Vec<EndpointAddress>,
-    /// Those that are not.
+    /// The addresses that are not ready.
     pub not_ready: Vec<EndpointAddress>,
     /// The ports.
     pub ports: Vec<EndpointPort>,
@@ -36,7 +36,7 @@ pub struct EndpointAddress {
     pub hostname: Option<String>,
     /// The node that it is on.
     pub node: Option<Name>,
-    /// Whose address it is.
+    /// The object that it belongs to.
     pub target: Option<EndpointTarget>,
 }
 
@@ -45,7 +45,7 @@ pub struct EndpointAddress {
 pub struct EndpointPort {
     /// Its name; empty if the Service has only one.
     pub name: String,
-    /// Its number; `None` stands for all ports.
+    /// Its number; `None` is all ports.
     pub port: Option<i32>,
     /// `TCP`, `UDP` or `SCTP`.
     pub protocol: String,
@@ -58,9 +58,9 @@ pub struct EndpointPort {
 pub struct EndpointTarget {
     /// Its kind.
     pub kind: String,
-    /// Where it lives.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// Its name there.
+    /// Its name.
     pub name: Name,
     /// Its identity.
     pub uid: Uid,
@@ -69,16 +69,16 @@ pub struct EndpointTarget {
 /// An EndpointSlice: some of the endpoints of a Service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointSlice {
-    /// Who it is.
+    /// Its metadata.
     pub meta: Meta,
     /// The endpoints and their ports.
     pub content: SliceContent,
 }
 
-/// What an EndpointSlice says about endpoints.
+/// The endpoints of an EndpointSlice, with their ports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SliceContent {
-    /// The family of all addresses; `None` if they are names.
+    /// The family of all addresses; `None` if they are host names.
     pub family: Option<IpFamily>,
     /// The ports of all endpoints.
     pub ports: Vec<EndpointPort>,
@@ -91,7 +91,7 @@ pub struct SliceContent {
 pub struct Endpoint {
     /// Its addresses.
     pub addresses: Vec<String>,
-    /// How it does.
+    /// Its conditions.
     pub conditions: EndpointConditions,
     /// Its name in DNS.
     pub hostname: Option<String>,
@@ -99,24 +99,24 @@ pub struct Endpoint {
     pub node: Option<Name>,
     /// The zone of that node.
     pub zone: Option<String>,
-    /// What it is.
+    /// The object that it belongs to.
     pub target: Option<EndpointTarget>,
-    /// Whose traffic it should get.
+    /// Which clients should prefer it.
     pub hints: EndpointHints,
 }
 
-/// How an endpoint does; what is not said is unknown.
+/// The conditions of an endpoint; `None` is unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EndpointConditions {
     /// It should get traffic.
     pub ready: Option<bool>,
-    /// It would answer, whether or not it is on its way out.
+    /// It can serve requests, whether or not it is terminating.
     pub serving: Option<bool>,
-    /// It is on its way out.
+    /// It is terminating.
     pub terminating: Option<bool>,
 }
 
-/// Where the clients are that should prefer an endpoint; empty if it does not matter.
+/// The location of the clients that should prefer an endpoint; empty if it does not matter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndpointHints {
     /// In these zones.
@@ -125,10 +125,10 @@ pub struct EndpointHints {
     pub nodes: Vec<String>,
 }
 
-/// An Endpoints object to create, or what an existing one is to become.
+/// An Endpoints object to create, or the new state of an existing one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointsDraft {
-    /// Where it lives.
+    /// Its namespace.
     pub namespace: Namespace,
     /// Its name, which is that of the Service.
     pub name: Name,
@@ -143,9 +143,9 @@ pub struct EndpointsDraft {
 /// An EndpointSlice to create; the API server completes its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EndpointSliceDraft {
-    /// Where it will live.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// What its name will begin with.
+    /// The prefix of its name.
     pub generate_name: String,
     /// The Service it belongs to.
     pub owner: OwnerReference,
@@ -160,7 +160,7 @@ pub struct EndpointSliceDraft {
 // === Endpoints ===
 
 impl Endpoints {
-    /// Takes over an Endpoints object that was read from an API server.
+    /// Parses an Endpoints object.
     pub fn parse(endpoints: core::Endpoints) -> Result<Self, ParseError> {
         let subsets = endpoints.subsets.into_iter().flatten();
         Ok(Self {
@@ -171,7 +171,7 @@ impl Endpoints {
 }
 
 impl EndpointsDraft {
-    /// The object as it is posted.
+    /// The object in its wire format, to create it.
     pub fn render(&self) -> core::Endpoints {
         let metadata = ObjectMeta {
             namespace: Some(self.namespace.to_string()),
@@ -181,7 +181,7 @@ impl EndpointsDraft {
         self.change(core::Endpoints { metadata, subsets: None })
     }
 
-    /// An object that was read, as it is to become.
+    /// The stored object with this content, to update it.
     pub fn change(&self, mut stored: core::Endpoints) -> core::Endpoints {
         stored.metadata.labels = nonempty(&self.labels);
         stored.metadata.annotations = nonempty(&self.annotations);
@@ -268,7 +268,7 @@ impl EndpointTarget {
 // === EndpointSlices ===
 
 impl EndpointSlice {
-    /// Takes over an EndpointSlice that was read from an API server.
+    /// Parses an EndpointSlice.
     pub fn parse(slice: discovery::EndpointSlice) -> Result<Self, ParseError> {
         let family = match slice.address_type.as_str() {
             "IPv4" => Some(IpFamily::V4),
@@ -291,7 +291,7 @@ impl EndpointSlice {
 }
 
 impl EndpointSliceDraft {
-    /// The object as it is posted.
+    /// The object in its wire format, to create it.
     pub fn render(&self) -> discovery::EndpointSlice {
         let mut slice = discovery::EndpointSlice {
             metadata: ObjectMeta {

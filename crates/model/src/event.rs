@@ -1,12 +1,12 @@
 //! Events that the rules record.
 
 gantry_formats::text_enum! {
-    /// Whether an event is news or trouble.
+    /// The type of an event.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
     pub enum EventType {
         /// Normal operation.
         Normal = "Normal",
-        /// Something wants attention.
+        /// A problem that may require action.
         Warning = "Warning",
     }
 
@@ -17,7 +17,7 @@ gantry_formats::text_enum! {
 /// An event about the object of a decision.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Event {
-    /// News or trouble.
+    /// The type.
     pub event_type: EventType,
     /// One word in camel case.
     pub reason: &'static str,

@@ -16,7 +16,7 @@ pub struct Identity {
     pub api_version: String,
     /// Its namespace; `None` for cluster-scoped objects.
     pub namespace: Option<Namespace>,
-    /// Its name there.
+    /// Its name.
     pub name: Name,
     /// Its uid, which alone distinguishes it from a later object of the same name.
     pub uid: Uid,
@@ -40,7 +40,7 @@ impl Identity {
         Self { namespace, ..self.clone() }
     }
 
-    /// Whether a reference names exactly this object, in whatever namespace: a reference has none.
+    /// Whether a reference names exactly this object, in any namespace: a reference has none.
     pub fn is_named_by(&self, reference: &OwnerReference) -> bool {
         self.uid == reference.uid
             && self.name == reference.name
@@ -73,7 +73,7 @@ mod tests {
         }
     }
 
-    /// G2.9: kind comes first, then API version, namespace, name and uid.
+    /// G2.9: identities are ordered by kind, then API version, namespace, name and uid.
     #[test]
     fn identities_are_ordered_by_kind_version_namespace_name_and_uid() {
         let ascending = [

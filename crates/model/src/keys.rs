@@ -5,7 +5,7 @@ pub const HASH_LABEL: &str = "pod-template-hash";
 
 /// Revision of a Deployment's template, on the Deployment and on its ReplicaSets.
 pub const REVISION: &str = "deployment.kubernetes.io/revision";
-/// Earlier revisions of a ReplicaSet that came back, comma separated, oldest first.
+/// Earlier revisions of a ReplicaSet that became the new one again, comma separated, oldest first.
 pub const REVISION_HISTORY: &str = "deployment.kubernetes.io/revision-history";
 /// The Deployment's replica count when the ReplicaSet was last sized.
 pub const DESIRED_REPLICAS: &str = "deployment.kubernetes.io/desired-replicas";
@@ -13,7 +13,7 @@ pub const DESIRED_REPLICAS: &str = "deployment.kubernetes.io/desired-replicas";
 pub const MAX_REPLICAS: &str = "deployment.kubernetes.io/max-replicas";
 /// Legacy request to roll back.
 pub const ROLLBACK_TO: &str = "deprecated.deployment.rollback.to";
-/// What `kubectl apply` last applied.
+/// The configuration that `kubectl apply` last applied.
 pub const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The deletion cost of a pod, relative to the others of its set.
 pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
@@ -24,15 +24,15 @@ pub const SERVICE_NAME: &str = "kubernetes.io/service-name";
 pub const SLICE_MANAGED_BY: &str = "endpointslice.kubernetes.io/managed-by";
 /// Label of an Endpoints object: the controller that writes it.
 pub const ENDPOINTS_MANAGED_BY: &str = "endpoints.kubernetes.io/managed-by";
-/// Label of the endpoints of a Service that has no address of its own.
+/// Label of the endpoints of a Service without a cluster IP.
 pub const HEADLESS: &str = "service.kubernetes.io/headless";
-/// Annotation of endpoints: when the pod or Service last changed that they were written for.
+/// Annotation of endpoints: the time of the change of a pod or Service for which they were written.
 pub const LAST_CHANGE_TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
-/// Annotation of an Endpoints object that leaves out addresses because there are too many.
+/// Annotation of an Endpoints object that omits addresses because there are too many.
 pub const OVER_CAPACITY: &str = "endpoints.kubernetes.io/over-capacity";
-/// Annotation of an Endpoints object that clients of long ago used as a lock.
+/// Annotation of an Endpoints object that old clients used as a lock.
 pub const LEADER: &str = "control-plane.alpha.kubernetes.io/leader";
-/// Label of a node: the zone it is in.
+/// Label of a node: its zone.
 pub const ZONE: &str = "topology.kubernetes.io/zone";
 
 /// Finalizer of an owner that is being deleted in the foreground.

@@ -1,8 +1,8 @@
-//! The objects that the rules work on, parsed once at the edge.
+//! The objects that the rules work on, parsed once at the boundary.
 //!
-//! Objects arrive as `k8s-openapi` types and are turned into the types of this crate by `parse`; afterwards no code
-//! has to check whether a replica count is set or a percentage is well formed. Writes leave as a *draft* (an object
-//! to create), an *edit* (an update of an existing object) or a status, each of which renders itself back to
+//! Objects are received as `k8s-openapi` types and converted to the types of this crate by `parse`; afterwards no code
+//! has to check whether a replica count is set or a percentage is well formed. Writes are a *draft* (an object to
+//! create), an *edit* (an update of an existing object) or a status, each of which renders itself back to
 //! `k8s-openapi`.
 //!
 //! This crate never decides anything: it holds no arithmetic on replicas. It has no clock, client or async code, and

@@ -7,9 +7,9 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 /// A limit of a rolling update, not yet resolved against a replica count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many pods.
+    /// A number of pods.
     Count(i32),
-    /// So many of a hundred.
+    /// A percentage.
     Percent(i32),
 }
 

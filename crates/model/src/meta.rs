@@ -14,9 +14,9 @@ pub type Annotations = BTreeMap<String, String>;
 /// Metadata of a namespaced object that an API server has stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Meta {
-    /// The namespace it lives in.
+    /// Its namespace.
     pub namespace: Namespace,
-    /// Its name there.
+    /// Its name.
     pub name: Name,
     /// Its identity.
     pub uid: Uid,
@@ -24,17 +24,17 @@ pub struct Meta {
     pub resource_version: ResourceVersion,
     /// Increases with every change of the spec.
     pub generation: i64,
-    /// What selectors match on.
+    /// The labels, which selectors match.
     pub labels: Labels,
-    /// Notes, some of them to the controllers.
+    /// The annotations.
     pub annotations: Annotations,
-    /// When it was created; `None` only for objects that no server has stored.
+    /// When it was created; `None` only for objects that are not stored in a server.
     pub created: Option<Timestamp>,
     /// When its deletion was requested, if it was.
     pub deleting: Option<Timestamp>,
     /// Its owner references.
     pub owners: Vec<OwnerReference>,
-    /// Who has to agree before it goes.
+    /// The finalizers that must be removed before it is.
     pub finalizers: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl Meta {
         self.deleting.is_some()
     }
 
-    /// Sort key for "by age": oldest first, equal ages by name.
+    /// The sort key for age: oldest first, equal ages by name.
     pub fn age_order(&self) -> (Option<Timestamp>, &Name) {
         (self.created, &self.name)
     }

@@ -80,9 +80,9 @@ impl ResourceVersion {
 /// Namespace and name: the key of caches, queues and expectations.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectKey {
-    /// The namespace it lives in.
+    /// The namespace.
     pub namespace: Namespace,
-    /// Its name there.
+    /// The name.
     pub name: Name,
 }
 

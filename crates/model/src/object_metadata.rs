@@ -1,7 +1,7 @@
 //! The metadata of objects of any kind, for the garbage collector.
 //!
-//! [`crate::Meta`] is the metadata of the kinds the controllers parse, which are all namespaced; this is the metadata
-//! of everything else as well.
+//! [`crate::Meta`] is the metadata of the kinds that the controllers parse, which are all namespaced; this is the
+//! metadata of all other kinds as well.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
@@ -14,7 +14,7 @@ pub struct ObjectMetadata {
     pub identity: Identity,
     /// Its owner references.
     pub owners: Vec<OwnerReference>,
-    /// Who has to agree before it goes.
+    /// The finalizers that must be removed before it is.
     pub finalizers: Vec<String>,
     /// When its deletion was requested, if it was.
     pub deleting: Option<Timestamp>,
@@ -46,7 +46,7 @@ impl ObjectMetadata {
         self.deleting.is_some()
     }
 
-    /// Whether this finalizer holds it.
+    /// Whether it has this finalizer.
     pub fn has_finalizer(&self, finalizer: &str) -> bool {
         self.finalizers.iter().any(|held| held == finalizer)
     }

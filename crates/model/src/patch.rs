@@ -1,8 +1,8 @@
 //! The bodies of patches that adopt, release, unblock and finalize objects.
 //!
-//! Strategic merge patches carry the uid of their object. The API server takes a different uid for an attempt to
+//! Strategic merge patches contain the uid of their object. The API server treats a different uid as an attempt to
 //! change it and refuses, so the patch never changes another object of the same name. JSON merge patches replace
-//! whole lists and carry the version that was read instead, so they never undo a concurrent change.
+//! whole lists and contain the version that was read instead, so they never undo a concurrent change.
 
 use gantry_json::{Value, json};
 
@@ -15,14 +15,14 @@ pub enum MetadataPatch {
     Release {
         /// The object's uid.
         object: Uid,
-        /// The owners to take off.
+        /// The uids of the owners whose references are removed.
         owners: Vec<Uid>,
     },
     /// Makes these references no longer block the deletion of their owners.
     Unblock {
         /// The object's uid.
         object: Uid,
-        /// The references that are to block no longer.
+        /// The references that stop blocking.
         references: Vec<OwnerReference>,
     },
     /// Sets the list of owner references, for kinds without strategic merge patches.
@@ -42,7 +42,7 @@ pub enum MetadataPatch {
 }
 
 gantry_formats::text_enum! {
-    /// How an API server is to read a patch.
+    /// The type of a patch.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum PatchForm {
         /// Lists are merged by key; refused with 415 by kinds without a schema for it.
@@ -60,7 +60,7 @@ gantry_formats::text_enum! {
 }
 
 impl MetadataPatch {
-    /// How the body is to be read.
+    /// The type of the patch.
     pub fn form(&self) -> PatchForm {
         match self {
             Self::Release { .. } | Self::Unblock { .. } => PatchForm::StrategicMerge,
@@ -103,8 +103,8 @@ pub fn release<'a>(object: &Uid, owners: impl IntoIterator<Item = &'a Uid>) -> V
 
 /// Strategic merge patch that makes these references no longer block their owners' deletion.
 ///
-/// The references are sent whole: one that was removed meanwhile comes back as it was, and is collected again,
-/// whereas the API server would refuse a partial reference.
+/// The references are sent whole: one that was removed meanwhile is added again, and is collected again, whereas the
+/// API server would refuse a partial reference.
 pub fn unblock<'a>(object: &Uid, references: impl IntoIterator<Item = &'a OwnerReference>) -> Value {
     let unblocked: Vec<_> = references
         .into_iter()
@@ -129,7 +129,7 @@ pub fn set_finalizers(version: &ResourceVersion, finalizers: &[String]) -> Value
     json!({"metadata": {"resourceVersion": version.as_str(), "finalizers": list_or_null(list)}})
 }
 
-/// `null` is how a merge patch removes a field.
+/// `null` removes a field in a merge patch.
 fn list_or_null(list: Vec<Value>) -> Value {
     if list.is_empty() { Value::Null } else { Value::Array(list) }
 }
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(patch.form().content_type(), "application/strategic-merge-patch+json");
     }
 
-    /// G6.1: custom resources get the remaining list whole, with the version that was read.
+    /// G6.1: for custom resources the patch has the whole remaining list, with the version that was read.
     #[test]
     fn the_fallback_for_releasing_lists_the_owners_that_stay() {
         let patch = |owners| MetadataPatch::SetOwners { version: "7".into(), owners };
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(patch.form(), PatchForm::StrategicMerge);
     }
 
-    /// G6.2: where the list is replaced, a reference that does not block leaves the field out.
+    /// G6.2: where the list is replaced, a reference that does not block has no `blockOwnerDeletion`.
     #[test]
     fn the_fallback_for_unblocking_lists_all_owners() {
         let owners = vec![OwnerReference { block_owner_deletion: false, ..reference("u-1") }];

@@ -10,15 +10,15 @@ use crate::{Controlled, Meta, Name, ParseError, Timestamp, keys};
 pub struct Pod {
     /// Its metadata.
     pub meta: Meta,
-    /// How far its life has come.
+    /// Its phase.
     pub phase: Phase,
     /// The node it is assigned to.
     pub node: Option<Name>,
-    /// Whether it serves.
+    /// Its `Ready` condition.
     pub readiness: Readiness,
-    /// When it last became ready or stopped being it, if that was recorded.
+    /// When its `Ready` condition last changed, if that was recorded.
     pub readiness_changed: Option<Timestamp>,
-    /// Where it is reached.
+    /// Its addresses and ports.
     pub network: PodNetwork,
     /// The restart counts of its containers.
     pub restarts: Restarts,
@@ -26,7 +26,7 @@ pub struct Pod {
     pub deletion_cost: i32,
 }
 
-/// Where a pod is reached.
+/// The addresses and ports of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PodNetwork {
     /// Its addresses.
@@ -51,7 +51,7 @@ pub struct ContainerPort {
 }
 
 gantry_formats::text_enum! {
-    /// How far a pod's life has come.
+    /// The phase of a pod.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Phase {
         /// Accepted, not all containers started. Also the meaning of an empty or unknown phase.
@@ -76,7 +76,7 @@ gantry_formats::text_enum! {
 pub enum Readiness {
     /// Not ready, or without the condition.
     NotReady,
-    /// It does.
+    /// Ready.
     Ready {
         /// Since when, if that was recorded.
         since: Option<Timestamp>,
@@ -129,7 +129,7 @@ impl Pod {
         }
     }
 
-    /// Whether it counts: neither terminated nor terminating.
+    /// Whether it counts for its controller: it is neither terminated nor terminating.
     pub fn is_active(&self) -> bool {
         !self.phase.is_finished() && !self.meta.is_deleting()
     }
@@ -139,7 +139,7 @@ impl Pod {
         !self.phase.is_finished() && self.meta.is_deleting()
     }
 
-    /// Whether it serves.
+    /// Whether it is ready.
     pub fn is_ready(&self) -> bool {
         matches!(self.readiness, Readiness::Ready { .. })
     }

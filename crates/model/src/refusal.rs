@@ -5,7 +5,7 @@ use std::fmt;
 /// A failed request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// What the rules make of it.
+    /// The classification.
     pub kind: RefusalKind,
     /// The error's message, verbatim.
     pub message: String,
@@ -31,7 +31,7 @@ pub enum RefusalKind {
 }
 
 impl Refusal {
-    /// A refusal of this kind, in these words.
+    /// A refusal of this kind, with this message.
     pub fn new(kind: RefusalKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into() }
     }

@@ -10,7 +10,7 @@ use crate::{
 /// A ReplicaSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReplicaSet {
-    /// ReplicationControllers follow the same rules.
+    /// ReplicaSet or ReplicationController, which follow the same rules.
     pub kind: SetKind,
     /// Its metadata.
     pub meta: Meta,
@@ -26,18 +26,18 @@ pub struct ReplicaSet {
     pub status: ReplicaSetStatus,
 }
 
-/// What is reported of a ReplicaSet.
+/// The status of a ReplicaSet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReplicaSetStatus {
     /// The generation that this status is about.
     pub observed_generation: i64,
     /// Pods that are neither terminated nor terminating.
     pub replicas: Replicas,
-    /// Those of them that carry all labels of the template.
+    /// Pods of these that have all labels of the template.
     pub fully_labeled: Replicas,
-    /// Those of them that are ready.
+    /// Pods of these that are ready.
     pub ready: Replicas,
-    /// Those of them that have been ready long enough.
+    /// Pods of these that have been ready long enough.
     pub available: Replicas,
     /// Terminating pods; `None` if unknown.
     pub terminating: Option<Replicas>,
@@ -53,7 +53,7 @@ impl ReplicaSet {
         Ok(Self::of_parts(SetKind::ReplicaSet, meta, set.spec, template, set.status.unwrap_or_default()))
     }
 
-    /// The template of the spec is not looked at.
+    /// Parses the parts of a ReplicaSet; the template in the spec is ignored.
     pub(crate) fn of_parts(
         kind: SetKind,
         meta: Meta,
@@ -72,7 +72,7 @@ impl ReplicaSet {
         }
     }
 
-    /// Whether its status is about its present spec.
+    /// Whether its status is for its present spec.
     pub fn has_observed_spec(&self) -> bool {
         self.meta.generation <= self.status.observed_generation
     }

@@ -37,12 +37,12 @@ impl Replicas {
         self.0
     }
 
-    /// `None` for zero: the field is then left out.
+    /// Returns `None` for zero: the field is then omitted.
     pub fn render_nonzero(self) -> Option<i32> {
         (self.0 != 0).then_some(self.0)
     }
 
-    /// Whether there are none.
+    /// Whether it is zero.
     pub const fn is_zero(self) -> bool {
         self.0 == 0
     }

@@ -12,7 +12,7 @@ use crate::Labels;
 /// `k8s-openapi` parses a missing selector as an empty one, and the API refuses both, so there is no third case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selector {
-    /// Without requirements, so everything matches. Controllers refuse to act on it.
+    /// No requirements, so everything matches. Controllers refuse to act on it.
     Everything,
     /// All requirements hold.
     All(Vec<Requirement>),

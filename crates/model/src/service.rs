@@ -1,4 +1,4 @@
-//! A Service as the rules see it.
+//! A Service as the rules need it.
 
 use k8s_openapi::api::core::v1 as wire;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -8,17 +8,17 @@ use crate::{Meta, OwnerReference, ParseError, Requirement, Selector};
 /// A Service.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Service {
-    /// Who it is.
+    /// Its metadata.
     pub meta: Meta,
-    /// Which pods serve it; `None` if its endpoints are written by hand.
+    /// Selects its pods; `None` if its endpoints are written by hand.
     pub selector: Option<Selector>,
     /// Whether it is an alias of a DNS name, which has no endpoints.
     pub is_external_name: bool,
     /// The address of the service inside the cluster.
     pub cluster_ip: ClusterIp,
-    /// The families of its addresses, the first one its own; empty only if an old server stored it.
+    /// The families of its addresses, that of the cluster IP first; empty only if an old server stored it.
     pub families: Vec<IpFamily>,
-    /// Whether pods count as ready whatever they report.
+    /// Whether pods count as ready whatever their status.
     pub publish_not_ready: bool,
     /// The ports it offers.
     pub ports: Vec<ServicePort>,
@@ -29,7 +29,7 @@ pub struct Service {
 /// `spec.clusterIP`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ClusterIp {
-    /// None was given yet.
+    /// It is not set yet.
     Unset,
     /// `None`: the service is headless.
     Headless,
@@ -59,12 +59,12 @@ pub struct ServicePort {
     pub target: TargetPort,
 }
 
-/// Which port of a pod a port of a Service stands for.
+/// The port of a pod that a port of a Service refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetPort {
-    /// This one.
+    /// This number.
     Number(i32),
-    /// The one that a container calls so.
+    /// The container port of this name.
     Name(String),
 }
 
@@ -80,7 +80,7 @@ pub enum TrafficDistribution {
 }
 
 impl Service {
-    /// Takes over a Service that was read from an API server.
+    /// Parses a Service.
     pub fn parse(service: wire::Service) -> Result<Self, ParseError> {
         let meta = Meta::parse(service.metadata)?;
         let spec = service.spec.unwrap_or_default();
@@ -98,12 +98,12 @@ impl Service {
         })
     }
 
-    /// Whether it has an address of its own: it is neither headless nor an external name.
+    /// Whether it has a cluster IP: it is neither headless nor an external name.
     pub fn has_address(&self) -> bool {
         matches!(self.cluster_ip, ClusterIp::Address(_))
     }
 
-    /// The reference that its EndpointSlices carry.
+    /// The owner reference of its EndpointSlices.
     pub fn reference(&self) -> OwnerReference {
         OwnerReference::to_controller("v1", "Service", &self.meta)
     }
@@ -130,7 +130,7 @@ impl IpFamily {
         if address.contains(':') { Self::V6 } else { Self::V4 }
     }
 
-    /// The word on the wire.
+    /// The value on the wire.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::V4 => "IPv4",
@@ -143,7 +143,7 @@ impl ServicePort {
     fn parse(port: wire::ServicePort) -> Self {
         let target = match port.target_port {
             Some(IntOrString::String(name)) => TargetPort::Name(name),
-            // The server fills it in; one that did not would mean the same port.
+            // The server sets it; an unset one means the same port.
             Some(IntOrString::Int(0)) | None => TargetPort::Number(port.port),
             Some(IntOrString::Int(number)) => TargetPort::Number(number),
         };

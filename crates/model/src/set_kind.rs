@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 
 use crate::{OwnerReference, ParseError, ReplicaSet, ReplicaSetStatus, keys};
 
-/// Which kind keeps the pods.
+/// The kind of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SetKind {
     /// `apps/v1` ReplicaSet.

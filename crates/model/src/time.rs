@@ -8,7 +8,7 @@ use k8s_openapi::jiff;
 
 /// An instant in nanoseconds since the Unix epoch.
 ///
-/// The wire carries whole seconds, so what was read back is truncated; `now` is not.
+/// The wire format has whole seconds, so a time that was read back is truncated; `now` is not.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp(i64);
 

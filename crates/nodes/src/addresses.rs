@@ -58,7 +58,7 @@ mod tests {
             Some(Ipv4Addr::new(10, 128, 0, 3)),
             "a pod keeps its address"
         );
-        assert_eq!(addresses.claim("10.128.0.9"), None, "it is another node's");
+        assert_eq!(addresses.claim("10.128.0.9"), None, "the address belongs to another node");
         assert_eq!(addresses.claim("nonsense"), None);
         let first = addresses.take();
         assert_eq!(first, Ipv4Addr::new(10, 128, 0, 2));

@@ -67,7 +67,7 @@ impl Heartbeats {
         }
     }
 
-    /// Deletes a node that a previous, larger simulation left behind, so that no pods are scheduled to it.
+    /// Deletes a node of a previous, larger simulation, so that no pods are scheduled to it.
     async fn remove_leftover(&self, name: &Name) -> Result<Wake, RequestError> {
         let key = ObjectKey { namespace: "".into(), name: name.clone() };
         let object = self.nodes.read().get(&key).cloned();
@@ -108,7 +108,7 @@ impl Heartbeats {
             let body = json!({"metadata": {"resourceVersion": version}, "spec": {"taints": kept}});
             self.patch(&target(spec), &body).await?;
         }
-        // A kubelet also reports at once when another client set its node to not ready.
+        // As a kubelet, it also reports at once when another client set its node to not ready.
         if state.report_at <= steady || !node_spec::is_ready(&object.wire) {
             let conditions = node_spec::healthy_conditions(object.wire.status.as_ref(), self.clock.now());
             self.patch(&target(spec).part("status"), &json!({"status": {"conditions": conditions}})).await?;
@@ -189,7 +189,7 @@ fn subject(node: &CachedNode) -> Subject {
     }
 }
 
-/// Returns a random interval, so that nodes that start together do not renew their leases together from then on.
+/// Returns a random interval, so that nodes that start together do not keep renewing their leases at the same time.
 fn first_interval(spec: &NodeSpec, renew_every: Duration) -> Duration {
     let most = u64::try_from(renew_every.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(Rng::keyed(&spec.name, "lease").below(most))

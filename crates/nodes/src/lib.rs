@@ -6,10 +6,10 @@
 //! node_spec (Node and Lease objects) ─► heartbeat: registers nodes, renews leases, reports conditions
 //! ```
 //!
-//! [`behaviour`], [`pod_lifecycle`], `node_spec`, `addresses` and `status_patch` are pure. The shells around them are two
-//! work queues, one of pods and one of nodes, shared by all nodes: a thousand nodes need no more tasks than one. The
-//! objects that a pod depends on are read when it needs them (`lookups`). All state is in the API: after a restart, pods
-//! continue from their last reported status.
+//! [`behaviour`], [`pod_lifecycle`], `node_spec`, `addresses` and `status_patch` are pure. The shells around them are
+//! two work queues, one of pods and one of nodes, shared by all nodes: a thousand nodes need no more tasks than one.
+//! The objects that a pod depends on are read when it needs them (`lookups`). All state is in the API: after a restart,
+//! pods continue from their last reported status.
 //!
 //! *Invariant:* only pods on the nodes of this process are written, and every write names the uid of its object.
 

@@ -1,6 +1,6 @@
 //! A kubelet's messages about containers without a log.
 
-/// The pod's node knows nothing of the container.
+/// The pod's node does not have the container.
 pub fn not_available(container: &str, pod: &str) -> String {
     format!("container {container:?} in pod {pod:?} is not available")
 }

@@ -62,7 +62,7 @@ impl Lookups {
         let found = match self.request(namespace, reference).await {
             Ok(found) => found,
             Err(failure) if failure.kind() == RefusalKind::NotFound => return Ok(Lookup::Missing),
-            // A retry does not help against missing permissions, so the error is reported in the pod's status.
+            // A retry does not help if permissions are missing, so the error is reported in the pod's status.
             Err(failure) if failure.lacks_permission() => return Ok(Lookup::Denied(failure.to_string())),
             Err(failure) => return Err(failure),
         };

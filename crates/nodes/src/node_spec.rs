@@ -51,12 +51,12 @@ pub(crate) struct NodeSpec {
 /// The key of the taint that keeps real pods away from simulated nodes.
 pub const SIMULATED_TAINT: &str = SIMULATED;
 
-/// What a node reports of its health.
+/// The health that a node reports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeHealth {
     /// Why it is not ready, if it is not.
     pub problem: Option<String>,
-    /// The conditions of resources of which it has too little: `MemoryPressure`, `DiskPressure`, `PIDPressure`.
+    /// The conditions of resources that are short: `MemoryPressure`, `DiskPressure`, `PIDPressure`.
     pub pressures: Vec<&'static str>,
 }
 
@@ -271,7 +271,7 @@ pub fn taints_without_not_ready(node: &wire::Node) -> Option<Vec<wire::Taint>> {
     (kept.len() < taints.len()).then_some(kept)
 }
 
-/// Whether the status of a node says that it is ready.
+/// Whether the status of a node reports that it is ready.
 pub fn is_ready(node: &wire::Node) -> bool {
     let conditions = node.status.as_ref().and_then(|status| status.conditions.as_deref()).unwrap_or_default();
     conditions.iter().any(|condition| condition.type_ == "Ready" && condition.status == "True")
@@ -335,7 +335,10 @@ mod tests {
         .unwrap();
         let conditions = healthy_conditions(Some(&before), NOON);
         assert_eq!(conditions[1]["lastTransitionTime"], "2026-01-01T00:00:00Z");
-        assert_eq!(conditions[3]["lastTransitionTime"], "2026-01-01T12:00:00Z", "it was not ready before");
+        assert_eq!(
+            conditions[3]["lastTransitionTime"], "2026-01-01T12:00:00Z",
+            "the node was not ready before"
+        );
         assert_eq!(conditions[1]["lastHeartbeatTime"], "2026-01-01T12:00:00Z");
     }
 

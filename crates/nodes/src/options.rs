@@ -22,14 +22,14 @@ pub struct Options {
     pub prefix: String,
     /// The capacity of each node.
     pub capacity: Capacity,
-    /// The first nodes, if they are like nodes of another cluster.
+    /// Templates for the first nodes, from nodes of another cluster.
     pub templates: Vec<NodeTemplate>,
     /// Whether pods must tolerate [`SIMULATED_TAINT`](crate::SIMULATED_TAINT), because the cluster has real nodes as well.
     pub is_tainted: bool,
     /// How pods behave.
     pub profile: Profile,
-    /// The steps of pods happen at multiples of this duration; zero for any time. Fewer distinct times make large simulations
-    /// cheaper: what happens at one time is handled at once.
+    /// The steps of pods happen at multiples of this duration; zero for any time. Fewer distinct times make large
+    /// simulations cheaper, because all steps of one time are handled at once.
     pub resolution: Duration,
     /// How often nodes renew their leases.
     pub renew_every: Duration,
@@ -58,7 +58,7 @@ pub struct Capacity {
     pub pods: u32,
 }
 
-/// A node of another cluster, as far as it matters for where pods fit.
+/// A node of another cluster, with the fields that matter for scheduling.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeTemplate {
     /// Its name.
@@ -67,9 +67,9 @@ pub struct NodeTemplate {
     pub labels: BTreeMap<String, String>,
     /// Its taints.
     pub taints: Vec<core::Taint>,
-    /// Whether it gets no pods.
+    /// Whether no pods are scheduled to it.
     pub is_unschedulable: bool,
-    /// What it has for pods, as quantities by resource.
+    /// Its resources for pods, as quantities by resource.
     pub allocatable: BTreeMap<String, String>,
 }
 
@@ -79,8 +79,8 @@ pub enum Reports {
     /// Each one, as a kubelet does.
     #[default]
     All,
-    /// Only those on which a decision can depend: not that containers are being created or that the deletion was noticed, if
-    /// what comes next is due soon, and not the last status before the removal.
+    /// Only those on which a decision can depend: not that containers are being created or that the deletion was
+    /// noticed, if the next status is due soon, and not the last status before the removal.
     Decisive,
 }
 
@@ -93,7 +93,7 @@ pub enum InvalidOptions {
     Pods {
         /// The pods of each node.
         pods: u32,
-        /// The most that have addresses.
+        /// The maximum number that have addresses.
         max: u32,
     },
     /// Not a valid quantity.

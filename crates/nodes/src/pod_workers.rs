@@ -21,23 +21,22 @@ use crate::pod_lifecycle::{
 };
 use crate::status_patch;
 
-/// How long a status lasts at most that is not reported because another one follows.
+/// The maximum duration of a status that is not reported because another one follows.
 const PASSING_MAX: Duration = Duration::from_secs(60);
 
 /// A pod in the informer's cache.
 pub type CachedPod = Plain<core::Pod>;
 
-/// What runs the pods of the nodes of this process: a simulation, or a container runtime.
+/// A runtime for the pods of the nodes of this process: a simulation, or a container runtime.
 pub trait NodeRuntime: fmt::Debug + Send + Sync + 'static {
-    /// What a pod has on its node, such as its address.
+    /// The resources of a pod on its node, such as its address.
     type Place: fmt::Debug + Send;
 
     /// Parses a pod. Returns an event for each problem.
     fn parse(&self, pod: &core::Pod) -> (Pod, Vec<Event>);
 
-    /// Begins or continues to run a pod that is new to this process; `None` if its node is not one of this process, or if
-    /// it [is over](is_over).
-    /// `pods` are all pods of the cluster.
+    /// Begins or continues to run a pod that is new to this process; `None` if its node does not belong to this
+    /// process, or if it [is over](is_over). `pods` are all pods of the cluster.
     fn accept(
         &self,
         object: &CachedPod,
@@ -46,7 +45,7 @@ pub trait NodeRuntime: fmt::Debug + Send + Sync + 'static {
         now: Timestamp,
     ) -> Option<(Self::Place, PodRun)>;
 
-    /// Gives up what a pod had that was deleted or is another one now.
+    /// Releases the resources of a pod that was deleted or replaced.
     fn release(&self, place: Self::Place);
 
     /// Whether the node has failed, so that its pods are not synced.
@@ -58,7 +57,7 @@ pub trait NodeRuntime: fmt::Debug + Send + Sync + 'static {
     /// Returns the images that are known to be on the node.
     fn images(&self, place: &Self::Place) -> BTreeSet<String>;
 
-    /// Notes that images were pulled to the node.
+    /// Records that images were pulled to the node.
     fn add_images(&self, place: &Self::Place, images: Vec<String>);
 
     /// Returns the room for a pod whose resources are changed; `None` if there is enough for any.
@@ -66,7 +65,7 @@ pub trait NodeRuntime: fmt::Debug + Send + Sync + 'static {
         None
     }
 
-    /// Passes on what was reported of the pod since its last sync.
+    /// Applies what was reported about the pod since its last sync.
     fn observe(&self, place: &mut Self::Place, pod: &Pod, run: &mut PodRun, now: Timestamp);
 
     /// Carries out actions, without waiting for their results.
@@ -97,7 +96,7 @@ struct PodWorker<P> {
     place: P,
     pod: Pod,
     run: PodRun,
-    /// The status that was written last, or that others have written since.
+    /// The status that was written last, or that other clients have written since.
     reported: core::PodStatus,
     /// The resource version of the last written status.
     written_version: Option<ResourceVersion>,
@@ -151,7 +150,8 @@ impl<R: NodeRuntime> PodWorkers<R> {
         };
         // The same time for all calls: a step that is due only for the second would miss its references.
         let now = self.clock.now();
-        // Due until it is synced and reported: the worker has the object already, so the next sync could take it for its own write.
+        // Due until it is synced and reported: the worker has the object already, so the next sync could mistake it for
+        // its own write.
         worker.wake = Some(now);
         let result = if self.runtime.is_failed(&worker.place) || worker.is_deleted {
             (Outcome::Success, Wake::OnChange)
@@ -308,11 +308,11 @@ impl<P> PodWorker<P> {
 
     /// Returns the worker with a newer object.
     ///
-    /// An object that is newer than the last written status was written by others. Its status is then the one to compare
-    /// with, so that what the node controller wrote about a failed node is corrected.
+    /// An object that is newer than the last written status was written by other clients. Its status is then the one to
+    /// compare with, so that what the node controller wrote about a failed node is corrected.
     fn updated(self, object: Arc<CachedPod>, parse: impl FnOnce(&core::Pod) -> Pod) -> Self {
         let is_by_others = self.written_version.as_ref().is_some_and(|written| {
-            // The informer may show both writes at once, so that the own one is never seen.
+            // The informer may show both writes at once, without the own one in between.
             let is_newer = object.version().has_reached(written) == Some(true) && object.version() != written;
             is_newer || written == self.object.version()
         });
@@ -365,7 +365,8 @@ fn after_failure(key: &ObjectKey, failure: &RequestError) -> (Outcome, Wake) {
             }
             (Outcome::Success, Wake::OnChange)
         }
-        // The pod was replaced, or the server has given up on a patch that others interrupted: that changes nothing.
+        // The pod was replaced, or the server has given up on a patch because of concurrent writes: neither changes
+        // anything.
         RefusalKind::Conflict => {
             tracing::debug!(pod = %key, %failure, "the pod has changed in the meantime, retrying");
             (Outcome::Failure, Wake::OnChange)

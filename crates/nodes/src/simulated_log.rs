@@ -1,4 +1,4 @@
-//! The logs of containers on simulated nodes, generated from what was reported of them.
+//! The logs of containers on simulated nodes, generated from their reported status.
 
 use gantry_json::Value;
 
@@ -13,7 +13,8 @@ pub struct LogLine {
     pub text: String,
 }
 
-/// Returns the log of a container, or of its predecessor. The error is a kubelet's message for a container that has none.
+/// Returns the log of a container, or of its predecessor. The error is a kubelet's message about a container without a
+/// log.
 pub fn simulated_log(pod: &Value, container: &str, previous: bool) -> Result<Vec<LogLine>, String> {
     let name = pod["metadata"]["name"].as_str().unwrap_or_default();
     let lists = ["containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"];

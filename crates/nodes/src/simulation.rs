@@ -17,7 +17,7 @@ use crate::pod_workers::{CachedPod, NodeRuntime, is_over};
 /// The component that events name as their source.
 const EVENT_SOURCE: &str = "kubelet";
 
-/// Runs pods on simulated nodes: their behaviour says what becomes of them.
+/// Runs pods on simulated nodes, according to their behaviour.
 #[derive(Debug)]
 pub(crate) struct Simulation {
     pub(crate) node_states: Arc<BTreeMap<String, NodeState>>,

@@ -5,7 +5,7 @@ use k8s_openapi::api::core::v1::{ContainerStatus, PodCondition, PodStatus};
 
 use crate::pod_lifecycle::{RESIZE_IN_PROGRESS, RESIZE_PENDING};
 
-/// The conditions that a pod has only while something is going on.
+/// The conditions that a pod has only temporarily.
 const TEMPORARY: [&str; 2] = [RESIZE_PENDING, RESIZE_IN_PROGRESS];
 
 /// Whether a new status differs from the stored one in a field that the node owns.
@@ -29,8 +29,8 @@ pub(crate) fn is_needed(stored: &PodStatus, new: &PodStatus) -> bool {
     !is_same || !new.conditions.iter().flatten().all(is_stored) || removed(stored, new).next().is_some()
 }
 
-/// Whether a status tells nothing on which a decision can depend: containers of a new pod are being created, or only the
-/// generation of the spec is another one.
+/// Whether no decision can depend on a status: containers of a new pod are being created, or only the generation of the
+/// spec differs.
 pub(crate) fn is_passing(stored: &PodStatus, new: &PodStatus) -> bool {
     let is_pending = |status: &PodStatus| status.phase.as_deref().is_none_or(|phase| phase == "Pending");
     if is_pending(stored) && is_pending(new) {
@@ -54,7 +54,8 @@ fn is_being_created(container: &ContainerStatus) -> bool {
     container.restart_count == 0 && matches!(reason, Some("ContainerCreating" | "PodInitializing"))
 }
 
-/// Returns a status that was written: it has the addresses of the one before if it has none itself, as the stored one has.
+/// Returns a status that was written: if it has no addresses, it has those of the previous one, as the stored status
+/// does.
 pub(crate) fn with_addresses(written: PodStatus, before: &PodStatus) -> PodStatus {
     PodStatus {
         pod_ip: written.pod_ip.or_else(|| before.pod_ip.clone()),
@@ -66,8 +67,8 @@ pub(crate) fn with_addresses(written: PodStatus, before: &PodStatus) -> PodStatu
 /// Returns the conditions that the node has reported and does not report any more.
 fn removed<'a>(stored: &'a PodStatus, new: &'a PodStatus) -> impl Iterator<Item = &'a str> {
     let stored = stored.conditions.iter().flatten().map(|condition| condition.type_.as_str());
-    let is_left = |name: &str| !new.conditions.iter().flatten().any(|condition| condition.type_ == name);
-    stored.filter(|name| TEMPORARY.contains(name)).filter(move |name| is_left(name))
+    let is_absent = |name: &str| !new.conditions.iter().flatten().any(|condition| condition.type_ == name);
+    stored.filter(|name| TEMPORARY.contains(name)).filter(move |name| is_absent(name))
 }
 
 /// Returns the patch that writes the status of the pod with this uid.
@@ -113,7 +114,8 @@ mod tests {
         assert!(condition["message"].is_null() && condition.get("message").is_some());
     }
 
-    /// A8.3: conditions are merged by type, so one that is over is removed by name, and those of others are left alone.
+    /// A8.3: conditions are merged by type, so one that does not hold any more is removed by name, and those of other
+    /// components are left alone.
     #[test]
     fn a_condition_that_is_over_is_removed() {
         let stored = status(json!({"conditions": [

@@ -9,14 +9,14 @@ use crate::import::ClusterObjects;
 /// The nodes beyond those that hold all pods, for pods that terminate.
 const SPARE_NODES: usize = 3;
 
-/// What is assumed about pods and nodes.
+/// The assumptions about pods and nodes.
 #[derive(Clone, Debug)]
 pub struct Assumptions {
     /// The behaviour of pods.
     pub profile: Profile,
     /// Traits of all pods, as `name=value`.
     pub all_pods: Vec<String>,
-    /// Traits of pods with images that the change brings, as `name=value`.
+    /// Traits of pods with images that are new in the change, as `name=value`.
     pub new_pods: Vec<String>,
     /// The number of nodes.
     pub nodes: usize,
@@ -26,7 +26,7 @@ pub struct Assumptions {
     pub room: Option<u32>,
     /// The nodes of a running cluster, in place of those of the default capacity.
     pub templates: Vec<NodeTemplate>,
-    /// What is known about the cluster, in words.
+    /// Notes about the cluster, as text.
     pub notes: Vec<String>,
 }
 
@@ -64,7 +64,7 @@ impl Assumptions {
         self
     }
 
-    /// Notes what could not be read of a running cluster.
+    /// Adds notes about what could not be read from a running cluster.
     #[must_use]
     pub fn with_unread(mut self, cluster: &ClusterObjects) -> Self {
         let unread = cluster.unread.iter().map(|what| format!("no permission to read {what}: not looked at"));
@@ -87,7 +87,7 @@ impl Assumptions {
         Ok(brought.iter().fold(profile, |profile, image| profile.with_rule(image, new)))
     }
 
-    /// The assumptions in words.
+    /// The assumptions as text.
     pub(crate) fn described(&self) -> Vec<String> {
         let new = self.new_pods.iter().map(|text| format!("{text} (new images)"));
         let room = self.room.map(|room| format!("{room} pods fit"));
@@ -99,7 +99,7 @@ impl Assumptions {
     pub fn with_room_for(mut self, pods: u32) -> Self {
         self.room = Some(pods);
         let nodes = pods.div_ceil(self.capacity.pods).max(1);
-        // The number of nodes that shares the pods out evenly: the limit of a node is the same for all.
+        // The number of nodes over which the pods are distributed evenly: the limit of a node is the same for all.
         let nodes = (nodes..=pods.max(1)).find(|nodes| pods.is_multiple_of(*nodes)).unwrap_or(1);
         self.nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
         self.capacity.pods = pods / nodes;

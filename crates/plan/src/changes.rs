@@ -2,7 +2,7 @@
 
 use gantry_json::Value;
 
-/// The most differences that are listed.
+/// The maximum number of differences that are listed.
 const LISTED_MAX: usize = 8;
 
 /// Returns the differences of the specs, such as `image nginx:1 -> nginx:2` and `replicas 3 -> 5`; `None` before means that

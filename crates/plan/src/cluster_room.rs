@@ -1,4 +1,4 @@
-//! The free capacity of a running cluster: its nodes and quotas without what other pods use.
+//! The free capacity of a running cluster: its nodes and quotas without the usage of other pods.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ const DERIVED_TAINTS: [&str; 3] =
     ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable", "node.kubernetes.io/unschedulable"];
 
 impl ClusterObjects {
-    /// The nodes, with what other pods leave free. Nodes that are not ready get no pods.
+    /// The nodes, with the free resources beside other pods. Nodes that are not ready get no pods.
     pub(crate) fn node_templates(&self) -> Vec<NodeTemplate> {
         let mut others: BTreeMap<String, Vec<core::Pod>> = BTreeMap::new();
         for pod in self.other_pods.iter().filter_map(running_pod) {
@@ -39,7 +39,7 @@ impl ClusterObjects {
         nodes.filter(|node| !gantry_nodes::is_ready(node)).filter_map(|node| node.metadata.name).collect()
     }
 
-    /// The quotas, without what other pods of their namespace use.
+    /// The quotas, without the usage of other pods of their namespace.
     pub(crate) fn remaining_quotas(&self) -> Vec<Value> {
         self.quotas.iter().map(|quota| remaining_quota(quota, &self.other_pods)).collect()
     }
@@ -51,7 +51,7 @@ fn running_pod(pod: &Value) -> Option<core::Pod> {
     if has_ended { None } else { core::Pod::decode_value(pod).ok() }
 }
 
-/// A node without what other pods, by the name of their node, use of it.
+/// A node without the usage of other pods, which are grouped by the name of their node.
 fn template(node: &core::Node, others: &BTreeMap<String, Vec<core::Pod>>) -> NodeTemplate {
     let name = node.metadata.name.clone().unwrap_or_default();
     let spec = node.spec.clone().unwrap_or_default();
@@ -74,7 +74,7 @@ fn template(node: &core::Node, others: &BTreeMap<String, Vec<core::Pod>>) -> Nod
     }
 }
 
-/// A quota without what the other pods of its namespace use.
+/// A quota without the usage of the other pods of its namespace.
 fn remaining_quota(quota: &Value, others: &[Value]) -> Value {
     let pods = kinds().kind("", "v1", "Pod").expect("pods are built in");
     let namespace = &quota["metadata"]["namespace"];

@@ -27,10 +27,10 @@ struct NodeNetwork {
     next: u32,
 }
 
-/// A pod as it is stored, cut where its copies differ from it.
+/// A stored pod, cut where its copies differ from it.
 struct PodTemplate {
     pod: core::Pod,
-    /// The text before each place where copies differ, and what is there.
+    /// The text before each place where copies differ, and the kind of the place.
     parts: Vec<(String, Place)>,
     /// The text after the last place.
     rest: String,
@@ -49,7 +49,7 @@ enum Place {
     ContainerId(String, i32),
 }
 
-/// What distinguishes a copy.
+/// The values in which a copy differs.
 struct PodIdentity<'a> {
     name: &'a str,
     uid: &'a str,
@@ -162,7 +162,7 @@ impl PodTemplate {
         let pod = core::Pod::decode(stored).ok()?;
         let (spec, status) = (pod.spec.as_ref()?, pod.status.as_ref()?);
         let (host_address, address) = (status.host_ip.as_deref()?, status.pod_ip.as_deref()?);
-        // Names, uids and IDs are random and occur nowhere else; of the others, the text around them is included.
+        // Names, uids and IDs are random and occur nowhere else; of the other values, the text around them is included.
         let mut places =
             vec![(pod.metadata.name.clone()?, Place::Name), (pod.metadata.uid.clone()?, Place::Uid)];
         let mut add = |before: &str, value: &str, place: Place| {

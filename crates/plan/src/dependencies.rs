@@ -1,4 +1,4 @@
-//! The objects that pods depend on. A plan from files assumes that those which are not among the files exist.
+//! The objects that pods depend on. A plan from files assumes that those that are not in the files exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ gantry_formats::text_enum! {
 /// A kind and a name, with the keys that pods read.
 pub(crate) type Dependencies = BTreeMap<(DependencyKind, String), BTreeSet<String>>;
 
-/// Returns what the pod templates of these objects depend on and is not among the objects.
+/// Returns the dependencies of the pod templates of these objects that are not among the objects.
 pub(crate) fn missing(manifests: &[Manifest]) -> Dependencies {
     let mut dependencies = Dependencies::new();
     for manifest in manifests {
@@ -34,7 +34,7 @@ pub(crate) fn missing(manifests: &[Manifest]) -> Dependencies {
             dependencies.remove(&(kind, name));
         }
     }
-    // Every namespace has one.
+    // Every namespace has it.
     dependencies.remove(&(DependencyKind::ServiceAccount, "default".to_owned()));
     dependencies
 }

@@ -8,7 +8,7 @@ use crate::svg::{self, Axes, escape};
 use crate::time::span;
 use crate::{compare, text, words};
 
-/// The number of steps in a table; more are merged.
+/// The maximum number of steps in a table; more are merged.
 const STEPS_MAX: usize = 60;
 
 const STYLE: &str = "\

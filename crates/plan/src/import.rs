@@ -1,7 +1,7 @@
-//! The state of a running cluster, brought into a simulation.
+//! Imports the state of a running cluster into a simulation.
 //!
-//! It is created object by object in a simulated cluster without controllers and nodes, so that nothing acts on it before it is
-//! complete. Then a cluster with them starts on the same store.
+//! It is created object by object in a simulated cluster without controllers and nodes, so that nothing acts on it
+//! before it is complete. Then a cluster with them starts on the same store.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -20,13 +20,13 @@ pub struct ClusterObjects {
     pub pods: Vec<Value>,
     /// The nodes; none if they cannot be read.
     pub nodes: Vec<Value>,
-    /// The other pods of the cluster, or as many of them as can be read.
+    /// The other pods of the cluster that can be read.
     pub other_pods: Vec<Value>,
     /// The LimitRanges of the namespaces of the Deployments.
     pub limit_ranges: Vec<Value>,
     /// The ResourceQuotas of these namespaces.
     pub quotas: Vec<Value>,
-    /// What could not be read for lack of permission, such as `nodes`.
+    /// The resources that could not be read for lack of permission, such as `nodes`.
     pub unread: Vec<String>,
 }
 
@@ -41,8 +41,8 @@ impl ClusterObjects {
         STEP * u32::try_from(objects).unwrap_or(u32::MAX)
     }
 
-    /// Creates all objects; pods on nodes that the simulation does not have are spread over those that it has. Fails with what
-    /// the API refuses.
+    /// Creates all objects; pods on nodes that the simulation does not have are distributed over those that it has.
+    /// Fails if the API refuses an object.
     pub(crate) async fn import(&self, cluster: &SimCluster, nodes: Vec<String>) -> Result<(), String> {
         let mut uids = BTreeMap::new();
         let mut node_names = NodeNames { nodes, known: BTreeMap::new() };
@@ -60,7 +60,7 @@ impl ClusterObjects {
             }
             create(cluster, "/api/v1", "pods", &pod, &mut uids).await?;
         }
-        // After the pods, which are there whatever they say.
+        // After the pods, which exist whatever the limits are.
         for limits in &self.limit_ranges {
             create(cluster, "/api/v1", "limitranges", limits, &mut uids).await?;
         }
@@ -93,7 +93,7 @@ fn in_order_of_creation(objects: &[Value]) -> Vec<&Value> {
     objects
 }
 
-/// Creates an object with its status, and remembers its new uid. Owners that were not created are left out.
+/// Creates an object with its status, and records its new uid. Owners that were not created are left out.
 async fn create(
     cluster: &SimCluster,
     api: &str,

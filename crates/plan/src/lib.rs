@@ -1,11 +1,11 @@
-//! `gantry plan`: what a change of a Deployment will do, replayed in virtual time.
+//! `gantry plan`: the effects of a change of a Deployment, replayed in virtual time.
 //!
 //! - [`Recorder`] turns the objects of a running rollout into a [`Timeline`].
-//! - [`Summary`] and [`steps`] summarize it for people; [`Warning`] is what they should know before they apply it.
+//! - [`Summary`] and [`steps`] summarize it for users; [`Warning`] is what they should know before they apply it.
 //! - [`text`], [`json`], [`svg`] and [`html`] render one or several plans.
 //!
-//! *Invariant:* no terminal, no file, no clock. It observes a rollout and never counts what the rules count: the limits are
-//! those of `gantry_decide`.
+//! *Invariant:* no terminal, no file, no clock. It observes a rollout and repeats no computation of the rules: the
+//! limits are those of `gantry_decide`.
 
 mod assumptions;
 mod changes;

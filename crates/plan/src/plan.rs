@@ -13,31 +13,31 @@ use crate::warnings::{self, Warning};
 /// The plan of one Deployment's rollout.
 #[derive(Clone, Debug)]
 pub struct RolloutPlan {
-    /// Whose rollout.
+    /// The Deployment.
     pub deployment: ObjectKey,
-    /// What distinguishes this plan from others of the same Deployment, such as `maxSurge=1`; empty for the only one.
+    /// The difference from other plans of the same Deployment, such as `maxSurge=1`; empty for the only one.
     pub variant: String,
-    /// What the change changes, such as `image nginx:1 -> nginx:2`.
+    /// The changes, such as `image nginx:1 -> nginx:2`.
     pub changes: Vec<String>,
     /// The strategy, as written.
     pub strategy: StrategyText,
     /// The progress deadline, if there is one.
     pub deadline: Option<Duration>,
-    /// What was assumed about pods and nodes, such as `start-seconds=20`.
+    /// The assumptions about pods and nodes, such as `start-seconds=20`.
     pub assumptions: Vec<String>,
-    /// What happened.
+    /// The recorded history.
     pub timeline: Timeline,
     /// How long it was observed.
     pub observed_for: Duration,
     /// The state at the end, explained.
     pub report: Report,
-    /// What to warn about.
+    /// The warnings.
     pub warnings: Vec<Warning>,
     /// The extremes.
     pub summary: Summary,
 }
 
-/// The strategy of a Deployment, in words.
+/// The strategy of a Deployment, as text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StrategyText {
     /// `RollingUpdate` with `maxSurge` and `maxUnavailable` as written.
@@ -54,13 +54,13 @@ pub enum StrategyText {
 /// How a rollout ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RolloutEnding {
-    /// All wanted pods are available, and no others are left.
+    /// All desired pods are available, and no others remain.
     Complete(Duration),
     /// It does not progress unless something is changed.
     Stuck,
     /// It is paused.
     Paused,
-    /// It still moved when the observation ended.
+    /// It was still in progress when the observation ended.
     Unfinished,
 }
 
@@ -77,7 +77,7 @@ impl RolloutEnding {
 }
 
 impl RolloutPlan {
-    /// Summarizes what was observed.
+    /// Summarizes an observation.
     pub fn new(deployment: &Deployment, observed: Observation) -> Self {
         let Observation { variant, changes, assumptions, timeline, observed_for, report } = observed;
         let summary = Summary::of(&timeline, observed_for);
@@ -98,7 +98,7 @@ impl RolloutPlan {
         plan
     }
 
-    /// How it ends.
+    /// How the rollout ends.
     pub fn ending(&self) -> RolloutEnding {
         match (self.summary.complete_after, self.report.verdict) {
             (Some(after), _) => RolloutEnding::Complete(after),
@@ -111,13 +111,13 @@ impl RolloutPlan {
         }
     }
 
-    /// Its steps.
+    /// The steps of the rollout.
     pub fn steps(&self) -> Vec<RolloutStep> {
         steps::steps(&self.timeline)
     }
 }
 
-/// What was observed of a rollout, see [`RolloutPlan`].
+/// The observation of a rollout, see [`RolloutPlan`].
 #[derive(Clone, Debug)]
 pub struct Observation {
     /// See [`RolloutPlan::variant`].
@@ -126,7 +126,7 @@ pub struct Observation {
     pub changes: Vec<String>,
     /// See [`RolloutPlan::assumptions`].
     pub assumptions: Vec<String>,
-    /// What happened.
+    /// The recorded history.
     pub timeline: Timeline,
     /// How long it was observed.
     pub observed_for: Duration,

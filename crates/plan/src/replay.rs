@@ -32,7 +32,7 @@ pub(crate) const QUIET: Duration = Duration::from_secs(60);
 /// How often the observation decides whether the rollouts have ended, in virtual time.
 const POLL: Duration = Duration::from_secs(1);
 
-/// More than the pods of the largest rollouts: several keys share a place.
+/// More than the pods of the largest rollouts, because several keys share a place.
 const DECODED_OBJECTS: NonZero<usize> = NonZero::new(8192).expect("not zero");
 
 /// A change, and the cluster in which it is replayed.
@@ -44,11 +44,11 @@ pub struct ReplayRequest {
     pub after: Vec<Manifest>,
     /// The namespace of objects without one.
     pub namespace: String,
-    /// What is assumed about pods and nodes.
+    /// The assumptions about pods and nodes.
     pub assumptions: Assumptions,
     /// How long rollouts are observed at most, in virtual time.
     pub horizon: Duration,
-    /// Decides everything random.
+    /// Decides all randomness.
     pub seed: u64,
 }
 
@@ -79,12 +79,12 @@ pub enum ReplayError {
     Import(String),
 }
 
-/// What is done in less time than on a running cluster, with the same result.
+/// Shortcuts that take less time than on a running cluster, with the same result.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shortcuts {
     /// Deployments of more replicas before the change are not rolled out pod by pod.
     pub(crate) copied_above: u64,
-    /// What no plan shows and no decision depends on.
+    /// Data that no plan shows and no decision depends on.
     pub(crate) omissions: Omissions,
 }
 
@@ -109,7 +109,7 @@ struct Observed {
 /// Records the commits of a simulation.
 struct RolloutObserver {
     recorders: Arc<Mutex<Recorders>>,
-    /// When the change was made, since the beginning of the simulation.
+    /// When the change was made, since the start of the simulation.
     began: Duration,
 }
 
@@ -164,7 +164,7 @@ fn replay_with(
                 start: now.minus(state.import_time()),
                 nodes: 0,
                 controllers: ControllerProcesses::None,
-                // With the same seed, the uids of the replay would come up here.
+                // With the same seed, the uids of the replay would be generated here already.
                 seed: !options.seed,
                 ..options.clone()
             };
@@ -243,7 +243,7 @@ impl Replay<'_, '_> {
         Observed { recorder: Recorder::new(deployment.as_ref(), sets), uid }
     }
 
-    /// Has every commit from now on recorded.
+    /// Records every commit from now on.
     fn observe(&self, recorders: &Arc<Mutex<Recorders>>, began: Duration) {
         self.cluster.observe(Box::new(RolloutObserver { recorders: Arc::clone(recorders), began }));
     }
@@ -355,7 +355,8 @@ pub(crate) fn owner(set: &apps::ReplicaSet) -> Option<String> {
     owners.into_iter().find(|owner| owner.controller == Some(true)).map(|owner| owner.uid.clone())
 }
 
-/// Whether a rollout has ended: complete with no pod left to terminate, or without a change for so long that none will come.
+/// Whether a rollout has ended: complete with no terminating pods, or without a change for so long that none will
+/// follow.
 fn has_ended(recorder: &Recorder, elapsed: Duration) -> bool {
     let is_gone = |sample: &TimelineSample| sample.terminating() == 0;
     let quiet = elapsed.saturating_sub(recorder.last_change());
@@ -379,7 +380,7 @@ fn node_names(options: &SimOptions) -> Vec<String> {
     gantry_nodes::Options { templates: options.templates.clone(), ..nodes }.names().collect()
 }
 
-/// How finely the times of pods are distinguished: large rollouts are replayed in coarser steps.
+/// The resolution of the times of pods: large rollouts are replayed in coarser steps.
 fn resolution(manifests: &[Manifest]) -> Duration {
     let replicas = manifests.iter().filter_map(|it| it.object["spec"]["replicas"].as_u64()).max();
     match replicas.unwrap_or(0) {
@@ -450,7 +451,8 @@ mod tests {
         replay_with(&request, &Variant::AsWritten, shortcuts).unwrap().remove(0).timeline
     }
 
-    /// Pods that all take the same time: their uids differ with and without shortcuts, and with them the times of a range.
+    /// Pods that all take the same time: with and without shortcuts their uids differ, and thus times from a range
+    /// would.
     #[test]
     fn shortcuts_change_no_size_and_no_time() {
         let times = ["pull-seconds=1", "start-seconds=2", "ready-seconds=3", "terminate-seconds=4"];

@@ -1,8 +1,8 @@
 //! The state before a change: manifests that are applied and rolled out.
 //!
-//! A large Deployment is rolled out with one pod, which is then copied: creating all of them would take longer than the change.
-//! That is the same state as long as all pods become ready and stay so, and the scheduler finds room for them; otherwise
-//! nothing is copied.
+//! A large Deployment is rolled out with one pod, which is then copied: creating all of them would take longer than the
+//! change. The state is the same as long as all pods become and stay ready, and the scheduler finds room for them;
+//! otherwise nothing is copied.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,14 +28,14 @@ pub(crate) struct RolledOut {
     pub(crate) cluster: StoppedCluster,
     /// The time at which it was stopped.
     pub(crate) now: Timestamp,
-    /// What was assumed to exist.
+    /// The objects that were assumed to exist.
     pub(crate) assumed: Vec<String>,
 }
 
 /// A set of a Deployment that has one pod of several.
 struct EnlargedSet {
     uid: String,
-    /// How many pods it needs beside the one that it has.
+    /// How many pods it needs beside the existing one.
     missing: usize,
 }
 
@@ -43,8 +43,8 @@ struct EnlargedSet {
 const COPIES_SEED: u64 = 0x636f_7069_6573;
 
 impl RolledOut {
-    /// Rolls manifests out by copying the pods of Deployments of more than so many replicas; `None` if there are none, or if they
-    /// cannot be copied.
+    /// Rolls manifests out by copying the pods of Deployments of more than this many replicas; `None` if there are
+    /// none, or if they cannot be copied.
     pub(crate) fn by_copying(
         request: &ReplayRequest,
         options: &SimOptions,
@@ -62,7 +62,7 @@ impl RolledOut {
             manifest.object["spec"]["replicas"] = json!(1);
         }
         let preparation = SimOptions {
-            // With the same seed, the uids of the replay would come up here.
+            // With the same seed, the uids of the replay would be generated here already.
             seed: !options.seed,
             controllers: ControllerProcesses::Separate(1),
             ..options.clone()
@@ -92,7 +92,7 @@ impl RolledOut {
     }
 }
 
-/// Whether the pods of a manifest are copied: there are many of them, and all become ready and stay so.
+/// Whether the pods of a manifest are copied: there are many of them, and all become and stay ready.
 fn is_copied(manifest: &Manifest, profile: &Profile, copied_above: u64) -> bool {
     let spec = &manifest.object["spec"];
     let pod = &spec["template"];
@@ -106,8 +106,8 @@ fn is_copied(manifest: &Manifest, profile: &Profile, copied_above: u64) -> bool 
         && containers.all(|it| it["image"].as_str().is_none_or(|image| profile.stays_ready(image)))
 }
 
-/// Sets the size and the status of a rolled-out Deployment with one pod to those that its manifest asks for; no controller may run.
-/// Returns `None` if it is not rolled out.
+/// Sets the size and the status of a rolled-out Deployment with one pod to those that its manifest requests; no
+/// controller may run. Returns `None` if it is not rolled out.
 async fn enlarge(
     cluster: &SimCluster,
     request: &ReplayRequest,
@@ -158,7 +158,7 @@ fn is_of(pod: &[u8], set: &str) -> bool {
     pod.metadata.owner_references.iter().flatten().any(|owner| owner.uid == set)
 }
 
-/// Applies the objects before the change, and waits until they are rolled out. Returns what was assumed to exist.
+/// Applies the objects before the change, and waits until they are rolled out. Returns the objects assumed to exist.
 pub(crate) async fn roll_out(
     cluster: &SimCluster,
     request: &ReplayRequest,
@@ -189,7 +189,7 @@ pub(crate) async fn apply(
     applied.map_err(|failure| ReplayError::Refused { is_change, failure })
 }
 
-/// Waits until the Deployments that exist are rolled out, or nothing more happens.
+/// Waits until the Deployments that exist are rolled out, or nothing changes any more.
 async fn wait_until_rolled_out(cluster: &SimCluster, request: &ReplayRequest, keys: &[DeploymentKey]) {
     let began = cluster.elapsed();
     while cluster.elapsed().saturating_sub(began) < request.horizon {
@@ -215,19 +215,19 @@ pub(crate) async fn deployment(cluster: &SimCluster, (namespace, name): &Deploym
     (status == 200).then_some(object)
 }
 
-/// Creates the namespaces of all objects: a manifest need not have them.
+/// Creates the namespaces of all objects: they need not be among the manifests.
 pub(crate) async fn create_namespaces(cluster: &SimCluster, request: &ReplayRequest) {
     let mut namespaces: Vec<_> = request.objects().map(|it| namespace_of(&it, &request.namespace)).collect();
     namespaces.sort();
     namespaces.dedup();
     for namespace in namespaces.into_iter().filter(|namespace| namespace != "default") {
         let object = json!({"metadata": {"name": namespace}});
-        // One that exists already is as good.
+        // An existing namespace is kept.
         cluster.try_send("POST", "/api/v1/namespaces", &object).await;
     }
 }
 
-/// Creates what pods depend on and no file has; returns what was created, in words.
+/// Creates the dependencies of pods that are in no file; returns descriptions of them.
 pub(crate) async fn create_dependencies(cluster: &SimCluster, request: &ReplayRequest) -> Vec<String> {
     let mut namespaces: BTreeMap<String, Vec<Manifest>> = BTreeMap::new();
     for manifest in request.objects() {
@@ -292,7 +292,7 @@ mod tests {
         }
     }
 
-    /// The objects under a prefix without what differs from one rollout to the next, in some order.
+    /// The objects under a prefix without the parts that differ from one rollout to the next, sorted.
     fn masked(cluster: &StoppedCluster, prefix: &str) -> Vec<String> {
         let mut objects: Vec<_> = cluster
             .objects(prefix)
@@ -340,7 +340,7 @@ mod tests {
 
     #[test]
     fn copies_are_what_a_rollout_leaves() {
-        // Of managed fields, the owner of a pod and the times would differ.
+        // The managed fields would differ in the owner of a pod and the times.
         let omissions = Omissions { managed_fields: true, ..Omissions::default() };
         let (request, options) = (request(7), SimOptions { omissions, ..SimOptions::default() });
         let manifests = [web(7)];
@@ -361,7 +361,7 @@ mod tests {
             cluster.advance(Duration::from_mins(5)).await;
             cluster.writes()
         });
-        assert_eq!(writes, 0, "there is nothing left to do");
+        assert_eq!(writes, 0, "nothing remains to be done");
     }
 
     #[test]
@@ -373,6 +373,9 @@ mod tests {
         let profile = Profile::read("default: {crash-after: 5, crash-percent: 20}").unwrap();
         let flaky = SimOptions { profile, ..options.clone() };
         assert!(RolledOut::by_copying(&request, &flaky, &[web(7)], 1).unwrap().is_none());
-        assert!(RolledOut::by_copying(&request, &options, &[web(7)], 10).unwrap().is_none(), "few are not");
+        assert!(
+            RolledOut::by_copying(&request, &options, &[web(7)], 10).unwrap().is_none(),
+            "few pods are not copied"
+        );
     }
 }

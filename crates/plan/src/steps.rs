@@ -1,4 +1,4 @@
-//! The steps of a rollout: which ReplicaSets were resized when, and why then.
+//! The steps of a rollout: which ReplicaSets were resized when, and the trigger.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use gantry_decide::deployment::Limits;
 
 use crate::timeline::{Counts, Timeline, TimelineSample};
 
-/// What happened at one time, or in a short stretch of it.
+/// The changes at one time, or in a short period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolloutStep {
     /// When it began.
@@ -15,7 +15,7 @@ pub struct RolloutStep {
     pub until: Duration,
     /// The sizes before and after, by set.
     pub sizes: Vec<Resize>,
-    /// What made it happen.
+    /// The trigger.
     pub trigger: Trigger,
     /// The limits after it.
     pub limits: Limits,
@@ -36,23 +36,23 @@ pub struct Resize {
     pub after: i64,
 }
 
-/// What makes a rollout take a step.
+/// The trigger of a step of a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trigger {
     /// The change itself.
     Change,
     /// Pods of the new ReplicaSet became available.
     Available {
-        /// That many more than before.
+        /// How many more than before.
         more: i64,
-        /// That many in all.
+        /// How many in all.
         total: i64,
     },
-    /// Old pods are gone, which Recreate waits for.
+    /// Old pods were deleted, which Recreate waits for.
     Gone,
     /// Pods of a ReplicaSet became unavailable.
     Unavailable {
-        /// That many.
+        /// How many.
         count: i64,
     },
     /// Anything else, such as time that passed.
@@ -69,7 +69,7 @@ impl Resize {
 /// Returns the steps of a rollout: every time at which a ReplicaSet was resized.
 pub fn steps(timeline: &Timeline) -> Vec<RolloutStep> {
     let mut steps = Vec::new();
-    // Pods that became available since the last step are what triggered the next one.
+    // Pods that became available since the last step triggered the next one.
     let Some(mut last) = timeline.samples.first() else { return steps };
     let begin = last;
     for sample in &timeline.samples[1..] {
@@ -116,12 +116,12 @@ fn trigger(timeline: &Timeline, before: &TimelineSample, after: &TimelineSample)
     }
 }
 
-/// Merges neighbouring steps until there are at most so many.
+/// Merges neighbouring steps until there are at most `max`.
 pub fn condense(steps: &[RolloutStep], max: usize) -> Vec<RolloutStep> {
     if steps.len() <= max || max < 2 {
         return steps.to_vec();
     }
-    // The first step is the change itself and stays alone.
+    // The first step is the change itself and is not merged.
     let (first, rest) = steps.split_at(1);
     let chunk = rest.len().div_ceil(max - 1);
     first.iter().cloned().chain(rest.chunks(chunk).filter_map(merge)).collect()

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use crate::timeline::{DEADLINE_EXCEEDED, Timeline, TimelineSample};
 
-/// What a person wants to know about a rollout first.
+/// The most important facts about a rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
-    /// When all wanted pods were available and no others were left; `None` if that did not happen.
+    /// When all desired pods were available and no others remained; `None` if that did not happen.
     pub complete_after: Option<Duration>,
     /// When the progress deadline was exceeded, if it was.
     pub deadline_exceeded_after: Option<Duration>,
@@ -28,7 +28,7 @@ pub struct Extreme {
     pub value: i64,
     /// When it was reached first.
     pub at: Duration,
-    /// For how long it had that value, all together.
+    /// For how long in total it had that value.
     pub lasted: Duration,
 }
 
@@ -70,7 +70,7 @@ impl Outage {
     }
 }
 
-/// The time from which on everything was as wanted.
+/// The time from which on all desired pods were available and no others remained.
 fn complete_after(timeline: &Timeline) -> Option<Duration> {
     let is_complete = |sample: &TimelineSample| timeline.is_complete(sample);
     let mut since = None;

@@ -1,4 +1,4 @@
-//! A plan as a picture: pods over time, stacked by what they are, with the limits of the rollout as lines.
+//! A plan as a picture: pods over time, stacked by their state, with the limits of the rollout as lines.
 //!
 //! Available pods are at the bottom, so that the top of their area is the number of available pods; starting pods are above
 //! them, so that the top of those is the number of pods; terminating pods, which no limit counts, are on top.
@@ -21,7 +21,7 @@ const PLOT_HEIGHT: f64 = 280.0;
 const BOTTOM: f64 = 48.0;
 /// The width of the state before the change, in front of the time axis.
 const LEAD: f64 = 28.0;
-/// The number of characters of an entry of the legend beside another one.
+/// The maximum number of characters of an entry of the legend beside another one.
 const LEGEND_MAX: usize = 54;
 /// The height of a line of the legend.
 const LEGEND_LINE: f64 = 20.0;
@@ -64,7 +64,7 @@ impl Axes {
     }
 }
 
-/// How much of a plan is shown: a little more than until its last change.
+/// The end of the shown time: a little after the last change of a plan.
 fn shown_end(plan: &RolloutPlan) -> Duration {
     let last_condition = plan.timeline.conditions.last().map(|change| change.at).unwrap_or_default();
     plan.timeline.end().max(last_condition).mul_f64(1.04)
@@ -106,7 +106,7 @@ fn height(plan: &RolloutPlan) -> f64 {
     Heading::of(plan).height() + PLOT_HEIGHT + BOTTOM + legend + 8.0
 }
 
-/// The picture of a plan that begins so far below the top.
+/// The picture of a plan that begins at this distance from the top.
 fn picture(plan: &RolloutPlan, axes: Axes, top: f64) -> String {
     let (layers, legend, height) = (layers(plan), legend(plan), height(plan));
     let mut svg = String::new();
@@ -143,7 +143,7 @@ struct Layer {
 /// The number of pods of a layer, from the numbers of all sets.
 type CountOf = Box<dyn Fn(&[Counts]) -> i64>;
 
-/// What a layer counts.
+/// The pods that a layer counts.
 struct Part {
     colour: &'static str,
     count: CountOf,
@@ -346,7 +346,7 @@ fn axis(svg: &mut String, axes: Axes) {
     }
 }
 
-/// Times for the horizontal axis: at most eight steps that people use.
+/// Times for the horizontal axis: at most eight steps of common durations.
 fn time_ticks(end: Duration) -> Vec<Duration> {
     const MILLIS: [u64; 19] = [
         100, 200, 500, 1_000, 2_000, 5_000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,

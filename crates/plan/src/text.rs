@@ -9,12 +9,12 @@ use crate::time::span;
 use crate::timeline::SetInfo;
 use crate::words;
 
-/// How many steps are shown; more are merged.
+/// The number of steps that are shown; more are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// At most about a screen of them.
+    /// At most about one screen.
     Condensed,
-    /// All of them.
+    /// All steps.
     Full,
 }
 
@@ -130,7 +130,7 @@ fn size(resize: Resize) -> String {
     }
 }
 
-/// Why a step is taken at this time.
+/// The text for the trigger of a step.
 pub(crate) fn because(plan: &RolloutPlan, step: &RolloutStep) -> String {
     let is_recreate = plan.strategy == StrategyText::Recreate;
     match step.trigger {
@@ -151,7 +151,7 @@ pub(crate) fn because(plan: &RolloutPlan, step: &RolloutStep) -> String {
     }
 }
 
-/// What is left if the rollout does not complete: the sets with pods, and what blocks.
+/// The final state if the rollout does not complete: the sets with pods, and the causes.
 fn left_over(plan: &RolloutPlan) -> Vec<Line> {
     if matches!(plan.ending(), RolloutEnding::Complete(_)) {
         return Vec::new();
@@ -172,7 +172,7 @@ fn left_over(plan: &RolloutPlan) -> Vec<Line> {
     lines
 }
 
-/// Pads the columns; the last one stays as it is.
+/// Pads the columns except the last one.
 pub(crate) fn align(rows: &[Vec<String>]) -> Vec<Line> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let mut widths = vec![0; columns];

@@ -1,4 +1,4 @@
-//! What happened to the ReplicaSets of a Deployment over time, as plain data.
+//! The history of the ReplicaSets of a Deployment, as plain data.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -69,7 +69,7 @@ pub struct Counts {
     pub size: i64,
     /// Its pods that are not terminating.
     pub pods: i64,
-    /// Those of them that are available.
+    /// Pods of these that are available.
     pub available: i64,
     /// Its terminating pods.
     pub terminating: i64,
@@ -180,17 +180,17 @@ impl Recorder {
         self.sample(at);
     }
 
-    /// Returns what was recorded, without the ReplicaSets that never had pods.
+    /// Returns the recorded timeline, without the ReplicaSets that never had pods.
     pub fn finish(self) -> Timeline {
         self.timeline.without_empty_sets()
     }
 
-    /// Whether all wanted pods are available and no others are left.
+    /// Whether all desired pods are available and no others remain.
     pub fn is_complete(&self) -> bool {
         self.last().is_some_and(|last| self.timeline.is_complete(last))
     }
 
-    /// When something last changed.
+    /// The time of the last change.
     pub fn last_change(&self) -> Duration {
         let condition = self.timeline.conditions.last().map(|change| change.at);
         condition.unwrap_or_default().max(self.timeline.end())
@@ -211,7 +211,7 @@ impl Recorder {
         self.is_paused
     }
 
-    /// Whether the last condition about progress reports an exceeded deadline.
+    /// Whether the Progressing condition reports an exceeded deadline.
     pub fn is_deadline_exceeded(&self) -> bool {
         let mut progressing =
             self.timeline.conditions.iter().filter(|change| change.condition == "Progressing");
@@ -240,14 +240,14 @@ impl Recorder {
         self.sets.insert(set.meta.name.clone(), set);
     }
 
-    /// Adds the numbers of now, in place of those of the same time.
+    /// Adds the present numbers, replacing those of the same time.
     fn sample(&mut self, at: Duration) {
         self.mark_new_set();
         let sets = self.timeline.sets.iter().map(|info| self.sets.get(&info.name));
         let counts = sets.map(|set| set.map(Counts::of).unwrap_or_default());
         let sample = TimelineSample { at, limits: self.limits, counts: counts.collect() };
         let samples = &mut self.timeline.samples;
-        // The state before the change stays, also if there are changes at the time of the change.
+        // The state before the change is kept, also if there are changes at the time of the change.
         if samples.len() > 1 && samples.last().is_some_and(|last| last.at == at) {
             samples.pop();
         }
@@ -260,7 +260,7 @@ impl Recorder {
     }
 }
 
-/// Whether the counts are the same, when sets that are not yet there have none.
+/// Whether the counts are the same, if sets that do not exist yet have none.
 fn same_counts(before: &[Counts], after: &[Counts]) -> bool {
     let zero = Counts::default();
     (0..before.len().max(after.len()))
@@ -285,7 +285,7 @@ impl Timeline {
         self
     }
 
-    /// Whether all wanted pods are available at this time and no others are left.
+    /// Whether all desired pods are available at this time and no others remain.
     pub(crate) fn is_complete(&self, sample: &TimelineSample) -> bool {
         let (mut available, mut others) = (0, 0);
         for (set, counts) in self.sets.iter().zip(&sample.counts) {

@@ -9,7 +9,7 @@ use gantry_kubectl::Manifest;
 /// Another strategy for the Deployments of a change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Variant {
-    /// As written.
+    /// The strategy as written.
     #[default]
     AsWritten,
     /// `Recreate`.
@@ -80,7 +80,7 @@ impl FromStr for Variant {
     }
 }
 
-/// As it is written for `--compare`; empty for [`Variant::AsWritten`].
+/// The text as it is written for `--compare`; empty for [`Variant::AsWritten`].
 impl fmt::Display for Variant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! Warnings about a rollout, for people to read before they apply it.
+//! Warnings about a rollout, for users to read before they apply it.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,21 +9,21 @@ use gantry_view::why::Reason;
 use crate::plan::{RolloutEnding, RolloutPlan};
 use crate::time::span;
 
-/// Something that a person would want to know before the rollout.
+/// A fact that a user should know before the rollout.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Warning {
-    /// It never completes without intervention; the reason in a sentence.
+    /// It never completes without intervention; the reason as a sentence.
     Blocks(String),
     /// No pod is available for a while.
     Outage {
-        /// When that begins.
+        /// When it begins.
         from: Duration,
         /// How long it lasts; `None` if it does not end.
         lasts: Option<Duration>,
     },
     /// Pods are without a node at the end.
     Unschedulable {
-        /// That many.
+        /// How many.
         pods: usize,
     },
     /// The progress deadline passes although the rollout completes later.
@@ -38,7 +38,7 @@ pub enum Warning {
     },
 }
 
-/// Returns what to warn about.
+/// Returns the warnings about a rollout.
 pub(crate) fn warnings(deployment: &Deployment, plan: &RolloutPlan) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let summary = &plan.summary;

@@ -1,4 +1,4 @@
-//! The sentences that texts and pictures share.
+//! The phrases that texts and pictures share.
 
 use gantry_view::count;
 

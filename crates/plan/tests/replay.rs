@@ -15,7 +15,7 @@ use gantry_plan::{
 };
 use gantry_sim::{SimOptions, simulate};
 
-/// A Deployment of this many replicas of an image, with the fields of `spec` on top.
+/// A Deployment of this many replicas of an image, with additional fields of `spec`.
 fn web(replicas: u32, image: &str, spec: &Value) -> Manifest {
     let probe = json!({"httpGet": {"path": "/", "port": 80}, "periodSeconds": 1});
     let mut object = json!({
@@ -56,7 +56,7 @@ fn shown(plan: &RolloutPlan) -> String {
     text::lines(plan, Detail::Condensed).iter().map(|line| line.text() + "\n").collect()
 }
 
-/// The sizes of old and new set, whenever one changes.
+/// The sizes of the old and the new set, whenever one changes.
 fn sizes(plan: &RolloutPlan) -> Vec<Vec<i64>> {
     let mut sizes: Vec<Vec<i64>> =
         plan.timeline.samples.iter().map(|sample| sample.counts.iter().map(|it| it.size).collect()).collect();
@@ -87,7 +87,7 @@ fn the_same_seed_gives_the_same_plan() {
     let times = |request: &ReplayRequest| planned(request).timeline.end();
     let first = times(&request);
     let differs = (2..10).any(|seed| times(&ReplayRequest { seed, ..request.clone() }) != first);
-    assert!(differs, "pods take the same time with every seed");
+    assert!(differs, "the times of pods must depend on the seed");
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn the_picture_of_several_deployments_shows_all_of_them() {
     assert_eq!(picture.matches("<svg").count(), 3, "a document with two pictures");
 }
 
-/// The objects of a rollout on a cluster, in the middle of it or after it.
+/// The objects of a rollout on a cluster, during it or after it.
 fn running(manifests: Vec<Manifest>, last_for: Duration) -> (ClusterObjects, Timestamp) {
     simulate(SimOptions::default(), async |cluster| {
         let (deployments, sets) =

@@ -1,4 +1,4 @@
-//! What a plan predicts is what a cluster of `gantry up` then does.
+//! The prediction of a plan equals the rollout on a cluster of `gantry up`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -26,7 +26,7 @@ fn web(image: &str, strategy: &Value) -> Value {
     })
 }
 
-/// The sizes of old and new set that the plan predicts.
+/// The sizes of the old and the new set that the plan predicts.
 fn predicted(strategy: &Value) -> Vec<(i64, i64)> {
     let manifest = |image| Manifest { source: String::new(), object: web(image, strategy) };
     let request = ReplayRequest {
@@ -52,7 +52,7 @@ fn predicted(strategy: &Value) -> Vec<(i64, i64)> {
     sizes
 }
 
-/// The sizes of old and new set that a cluster in real time had.
+/// The sizes of the old and the new set on a cluster in real time.
 async fn observed(strategy: &Value) -> Vec<(i64, i64)> {
     let profile = Profile::read(PROFILE).unwrap();
     let cluster = Cluster::start_with(Options { profile, ..Options::default() }).await.unwrap();
@@ -66,15 +66,15 @@ async fn observed(strategy: &Value) -> Vec<(i64, i64)> {
     let image = json!([{"name": "web", "image": "nginx:2"}]);
     let patch = json!({"spec": {"template": {"spec": {"containers": image}}}});
     deployments.patch("web", &PatchParams::default(), &Patch::Strategic(&patch)).await.unwrap();
-    tokio::time::timeout(PATIENCE, watching).await.expect("the rollout ends").unwrap()
+    tokio::time::timeout(PATIENCE, watching).await.expect("the rollout must end").unwrap()
 }
 
-/// Follows the sizes of the sets until the old one is empty and the new one complete.
 /// A client in this process with all rights.
 fn client(cluster: &Cluster) -> kube::Client {
     kube::Client::new(cluster.service(), "default")
 }
 
+/// Follows the sizes of the sets until the old one is empty and the new one complete.
 fn watch_sizes(client: kube::Client, old: String) -> tokio::task::JoinHandle<Vec<(i64, i64)>> {
     use futures::TryStreamExt as _;
     use kube::api::{WatchEvent, WatchParams};
@@ -114,7 +114,7 @@ async fn wait_until_complete(deployments: &Api<Deployment>) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("the first version is rolled out");
+    tokio::time::timeout(PATIENCE, waiting).await.expect("the first version must be rolled out");
 }
 
 #[tokio::test]

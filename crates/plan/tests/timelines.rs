@@ -1,4 +1,4 @@
-//! What is computed from a recorded rollout.
+//! The steps and the summary of a recorded rollout.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
@@ -103,7 +103,7 @@ fn many_steps_are_merged_without_losing_sizes() {
     let all = steps(&recorder.finish());
     let few = condense(&all, 10);
     assert!(few.len() <= 10, "{}", few.len());
-    assert_eq!(few[0], all[0], "the change itself stays alone");
+    assert_eq!(few[0], all[0], "the change itself is not merged");
     assert_eq!(
         few.last().unwrap().sizes,
         [

@@ -63,10 +63,10 @@ impl Rng {
 
     /// Returns up to `count` different elements of `choices`, in random order.
     pub fn sample<T: Clone>(&mut self, choices: &[T], count: usize) -> Vec<T> {
-        let mut left = choices.to_vec();
+        let mut remaining = choices.to_vec();
         let mut taken = Vec::new();
-        while taken.len() < count && !left.is_empty() {
-            taken.push(left.swap_remove(self.index(left.len())));
+        while taken.len() < count && !remaining.is_empty() {
+            taken.push(remaining.swap_remove(self.index(remaining.len())));
         }
         taken
     }

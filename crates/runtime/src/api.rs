@@ -27,7 +27,7 @@ pub struct Api {
 }
 
 impl Api {
-    /// The field manager is what `metadata.managedFields` shows.
+    /// The field manager is recorded in `metadata.managedFields`.
     pub fn new(transport: ApiTransport, manager: &'static str, metrics: Metrics) -> Self {
         let counted = metrics.clone();
         let client =
@@ -51,7 +51,7 @@ impl Api {
         Self { client: self.client.with_fence(fence), ..self }
     }
 
-    /// Where this writer counts its requests.
+    /// The metrics in which this client counts its requests.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
@@ -61,12 +61,12 @@ impl Api {
         &self.log_throttle
     }
 
-    /// Reads live, bypassing every cache.
+    /// Reads an object live, bypassing every cache.
     pub async fn get<T: Decode>(&self, path: &ResourcePath) -> Result<T, RequestError> {
         self.send(path.get(Form::Whole)).await
     }
 
-    /// Reads the metadata live, bypassing every cache.
+    /// Reads the metadata of an object live, bypassing every cache.
     pub async fn get_metadata<T: Decode>(&self, path: &ResourcePath) -> Result<T, RequestError> {
         self.send(path.get(Form::Metadata)).await
     }
@@ -125,7 +125,7 @@ impl Api {
         self.send(path.patch(self.manager, form, body)).await
     }
 
-    /// Applies a configuration on the server's side: takes over the fields that others own.
+    /// Server-side apply of a configuration; takes over fields that others own.
     pub async fn apply<T>(&self, path: &ResourcePath, object: &impl Encode) -> Result<T, RequestError>
     where
         T: Decode,

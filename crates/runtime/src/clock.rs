@@ -1,4 +1,5 @@
-//! The clocks of a process: the system clock, which may step, a monotonic one, and one that never stops; and random delays.
+//! The clocks of a process: the system clock, which may step, a monotonic one, and one that never stops; and random
+//! delays.
 
 use std::fmt;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -10,8 +11,8 @@ use tokio::time::Instant;
 
 /// The time source of a process.
 ///
-/// Times that are compared with times in objects (deadlines, `minReadySeconds`) come from the system clock. Durations
-/// (queues, back-off) come from tokio's clock, which tests can stop. That clock stands still while the machine is
+/// Times that are compared with times in objects (deadlines, `minReadySeconds`) are from the system clock. Durations
+/// (queues, back-off) are from tokio's clock, which tests can pause. That clock does not advance while the machine is
 /// suspended, so the validity of a lease follows [`Clock::since_boot`].
 #[derive(Clone)]
 pub struct Clock {
@@ -46,7 +47,7 @@ impl Clock {
         }
     }
 
-    /// A clock that starts at `start` and follows tokio's: stopped when a test has stopped that.
+    /// A clock that starts at `start` and follows tokio's, also if a test has paused that.
     pub fn of_tokio(start: Timestamp) -> Self {
         let started = Instant::now();
         Self::new(move || start.plus(started.elapsed()))
@@ -78,8 +79,8 @@ impl Clock {
         self.started_at.plus(self.started.elapsed())
     }
 
-    /// A monotonic time that goes on while the machine is suspended, from some moment on. Clocks that follow tokio's
-    /// have no other.
+    /// A monotonic time that advances while the machine is suspended, from an arbitrary origin. For clocks that follow
+    /// tokio's it is the same as tokio's.
     pub fn since_boot(&self) -> Duration {
         (self.since_boot)().unwrap_or_else(|| self.started.elapsed())
     }
@@ -91,13 +92,13 @@ impl Clock {
     }
 }
 
-/// An unpredictable number below this one: the keys of a fresh hasher are random.
+/// An unpredictable number below this one, from the random keys of a new hasher.
 fn unpredictable(below: u32) -> u32 {
     let number = RandomState::new().build_hasher().finish() % u64::from(below.max(1));
     u32::try_from(number).unwrap_or(0)
 }
 
-/// The time since the machine was started, with the time that it was suspended.
+/// The time since the machine was started, including the time for which it was suspended.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[expect(clippy::unnecessary_wraps, reason = "other systems have none")]
 fn time_since_boot() -> Option<Duration> {
@@ -135,7 +136,7 @@ mod tests {
         let (clock, second) = (Clock::of_tokio(Timestamp::EPOCH), Duration::from_secs(1));
         let lengths: Vec<_> = (0..200).map(|_| clock.with_jitter(second, 0.5)).collect();
         assert!(lengths.iter().all(|length| (second..second.mul_f64(1.5)).contains(length)));
-        assert!(lengths.iter().any(|length| *length != lengths[0]), "and not always by the same");
+        assert!(lengths.iter().any(|length| *length != lengths[0]), "the jitter varies");
         let chosen = clock.with_random(|below| below / 2);
         assert_eq!(chosen.with_jitter(second, 0.5), Duration::from_millis(1250));
     }

@@ -1,7 +1,7 @@
 //! Writes events to the server: correlated by `decide`, asynchronously to the syncs that record them.
 //!
-//! A sync hands its event over and continues. If more are queued than fit, the newest are dropped and counted: an
-//! event is never worth a late sync.
+//! A sync queues its event and continues. If the queue is full, the newest events are dropped and counted: events never
+//! delay a sync.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,12 +31,12 @@ use gantry_client::RequestError;
 const QUEUE_MAX: usize = 1000;
 /// The number of concurrent writers of a recorder with a single source; each object has one of them.
 const SHARDS: usize = 8;
-/// The maximum number of concurrent writers of a recorder with many sources. Each source has one, as a kubelet does: with more requests in flight,
-/// all others would wait for them.
+/// The maximum number of concurrent writers of a recorder with many sources. Each source has one, as a kubelet does:
+/// with more requests in flight, other requests would wait for them.
 const SHARDS_MAX: usize = 64;
 /// The queue length of one writer; most events wait in the queue before it.
 const SHARD_QUEUE_MAX: usize = 16;
-/// How often an unanswered event is tried; as in client-go, like the next.
+/// How often an event without a response is tried; as in client-go, like the next.
 const TRIES_MAX: u32 = 12;
 const RETRY_EVERY: Duration = Duration::from_secs(10);
 
@@ -57,7 +57,7 @@ pub struct EventRecorder {
 pub struct EventWriter {
     queue: mpsc::Receiver<Box<PendingEvent>>,
     api: Api,
-    /// How many record events.
+    /// The number of sources that record events.
     sources: usize,
 }
 
@@ -65,7 +65,7 @@ pub struct EventWriter {
 struct EventShards {
     api: Api,
     shutdown: Shutdown,
-    /// The queues. What is queued is boxed, because a queue has room for 32 from the start.
+    /// The queues. Their items are boxed, because a queue has room for 32 from the start.
     queues: Vec<Option<mpsc::Sender<Box<Recording>>>>,
     tasks: JoinSet<()>,
 }
@@ -90,8 +90,8 @@ impl EventRecorder {
         Self::shared_by(1, api, clock)
     }
 
-    /// The recorder of this many sources, such as nodes, which record events about different objects. What is remembered
-    /// to correlate events is limited for all of them together; their queue is as long as the queues of all would be.
+    /// A recorder for this many sources, such as nodes, which record events about different objects. The memory for the
+    /// correlation of events is limited for all of them together; their queue is as long as the queues of all would be.
     pub fn shared_by(sources: usize, api: Api, clock: Clock) -> (Self, EventWriter) {
         let sources = sources.max(1);
         let (sender, receiver) = mpsc::channel(QUEUE_MAX.saturating_mul(sources));
@@ -177,7 +177,7 @@ impl EventShards {
 }
 
 impl PendingEvent {
-    /// Logs warnings, throttled; the progress of a rollout is in the events, its end is logged by its controller.
+    /// Logs warnings, throttled; the progress of a rollout is recorded in events, its end is logged by its controller.
     fn log(&self, log_throttle: &LogThrottle) {
         let Self { subject, event, now, .. } = self;
         let (kind, message) = (&subject.kind, &event.message);
@@ -222,7 +222,7 @@ impl EventShard {
                     return;
                 }
                 Err(failure) => {
-                    tracing::debug!(event = %record.name, %failure, "an event could not be sent; trying again");
+                    tracing::debug!(event = %record.name, %failure, "an event could not be sent; retrying");
                     tokio::time::sleep(RETRY_EVERY).await;
                 }
             }

@@ -1,6 +1,7 @@
 //! Reads single members of objects in JSON text, in one pass and without decoding the others.
 //!
-//! It reads text without whitespace, as API servers write it. Anything unexpected is `None`: the caller then decodes the whole object.
+//! It reads text without whitespace, as API servers write it. For anything unexpected it returns `None`: the caller
+//! then decodes the whole object.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +18,12 @@ impl<'t> JsonReader<'t> {
         Self { text, at: 0 }
     }
 
-    /// Where the next value begins.
+    /// The position of the next value.
     pub(crate) fn position(&self) -> usize {
         self.at
     }
 
-    /// Reads an object. `member` gets each name as it is written, and reads the value.
+    /// Reads an object. `member` gets each name as it is in the text, and reads the value.
     pub(crate) fn object(&mut self, mut member: impl FnMut(&mut Self, &'t [u8]) -> Option<()>) -> Option<()> {
         self.expect(b'{')?;
         if self.take(b'}') {
@@ -77,7 +78,7 @@ impl<'t> JsonReader<'t> {
     pub(crate) fn string_map(&mut self) -> Option<BTreeMap<String, String>> {
         let mut map = BTreeMap::new();
         self.object(|reader, name| {
-            // A name that has to be decoded is left to the decoder of the whole object.
+            // A name with escapes is left to the decoder of the whole object.
             let name = Some(name).filter(|name| !name.contains(&b'\\'))?;
             let name = String::from_utf8(name.to_vec()).ok()?;
             map.insert(name, reader.string()?);
@@ -93,7 +94,7 @@ impl<'t> JsonReader<'t> {
         gantry_json::from_slice(&self.text[start..self.at]).ok()
     }
 
-    /// Reads a value of which nothing is needed.
+    /// Skips a value.
     pub(crate) fn skip(&mut self) -> Option<()> {
         let mut depth = 0_usize;
         loop {

@@ -7,8 +7,8 @@ use tokio::sync::Notify;
 
 /// A condition that becomes true once, and for which many tasks may wait.
 ///
-/// They are woken in the order in which they began to wait. tokio's `watch` wakes them in a random order, and a simulation would
-/// not be the same twice.
+/// They are woken in the order in which they began to wait. tokio's `watch` wakes them in a random order, which would
+/// make simulations nondeterministic.
 #[derive(Debug, Default)]
 pub(crate) struct Latch {
     is_set: AtomicBool,
@@ -16,7 +16,7 @@ pub(crate) struct Latch {
 }
 
 impl Latch {
-    /// Makes the condition true, and wakes all that wait for it.
+    /// Makes the condition true, and wakes all tasks that wait for it.
     pub(crate) fn set(&self) {
         self.is_set.store(true, Ordering::SeqCst);
         self.notify.notify_waiters();
@@ -30,7 +30,7 @@ impl Latch {
     /// Returns when it is true.
     pub(crate) async fn wait(&self) {
         let mut notified = pin!(self.notify.notified());
-        // Before the look at the condition, so that nothing can happen between the two.
+        // Registers before checking the condition, so that no change in between is missed.
         notified.as_mut().enable();
         if !self.is_set() {
             notified.await;

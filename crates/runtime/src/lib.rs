@@ -1,4 +1,4 @@
-//! What the components share as clients of an API server: caches, queues, events, leases. No rules.
+//! The parts that the components share as clients of an API server: caches, queues, events, leases. No rules.
 //!
 //! # Assembling a controller
 //!

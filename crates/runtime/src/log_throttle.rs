@@ -45,7 +45,7 @@ impl LogThrottle {
     }
 }
 
-/// What similar events have in common: all but the object's name and uid.
+/// The fields that similar events have in common: all but the object's name and uid.
 fn kind_of(subject: &Subject, event: &Event) -> String {
     let namespace = subject.namespace.as_ref().map_or("", gantry_model::Namespace::as_str);
     let message = event.message.replace(subject.name.as_str(), "…").replace(subject.uid.as_str(), "…");

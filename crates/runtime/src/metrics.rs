@@ -23,18 +23,18 @@ pub struct Sample {
     pub name: &'static str,
     /// Its labels.
     pub labels: Labels,
-    /// The number.
+    /// The value.
     pub value: MetricValue,
 }
 
-/// A number of some kind.
+/// A value of one of the metric types.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MetricValue {
-    /// Only grows.
+    /// A number that only increases.
     Counter(u64),
-    /// Goes up and down.
+    /// A number that increases and decreases.
     Gauge(f64),
-    /// How often something was at most so much.
+    /// Counts of observations by upper bound.
     Histogram {
         /// Upper bounds and cumulative counts.
         buckets: Vec<(f64, u64)>,
@@ -52,13 +52,13 @@ type Source = Box<dyn Fn(&mut Vec<Sample>) + Send>;
 
 #[derive(Default)]
 struct Shared {
-    /// By name; few of a family differ in their labels.
+    /// By name; the series of a family differ in their labels.
     series: BTreeMap<&'static str, Vec<(Labels, MetricValue)>>,
     sources: Vec<Source>,
 }
 
 impl Metrics {
-    /// Without any metrics.
+    /// No metrics yet.
     pub fn new() -> Self {
         Self::default()
     }

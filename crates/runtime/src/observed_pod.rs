@@ -1,7 +1,7 @@
-//! Pods in JSON: what the rules look at is a small part of a pod, and only that is decoded.
+//! Pods in JSON: the rules need a small part of a pod, and only that is decoded.
 //!
-//! It is decoded into the type of the whole pod, so that the meaning of a field is in one place: `gantry_model::Pod::parse`. The same part of
-//! protobuf is in `gantry_model::protobuf`.
+//! It is decoded into the type of the whole pod, so that the fields are interpreted in one place:
+//! `gantry_model::Pod::parse`. The same part of protobuf is in `gantry_model::protobuf`.
 
 use k8s_openapi::api::core::v1 as wire;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
@@ -25,7 +25,7 @@ macro_rules! decode {
     }};
 }
 
-/// Decodes what the rules look at of a pod. What cannot be decoded so is left to the decoder of whole pods, which knows more forms.
+/// Decodes the fields of a pod that the rules need. If that fails, the whole pod is decoded, which allows other forms.
 pub(crate) fn decode(json: &[u8]) -> gantry_json::Result<wire::Pod> {
     match pod(&mut JsonReader::new(json)) {
         Some(pod) => Ok(pod),
@@ -115,7 +115,7 @@ mod tests {
         gantry_json::from_slice(include_bytes!("../tests/recorded/pod.json")).unwrap()
     }
 
-    /// The pod that the rules see, and the metadata that the garbage collector sees.
+    /// The pod that the rules use, and the metadata that the garbage collector uses.
     fn parsed(pod: &wire::Pod) -> (Pod, gantry_model::ObjectMetadata) {
         let metadata = gantry_model::ObjectMetadata::parse("v1", "Pod", &pod.metadata).unwrap();
         (Pod::parse(pod).unwrap(), metadata)

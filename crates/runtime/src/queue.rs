@@ -67,7 +67,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
     pub fn add_after(&self, key: K, delay: Duration) {
         let now = self.shared.clock.steady();
         self.lock().add_after(key, delay, now);
-        // A worker that waits for a later key has to wake for an earlier one.
+        // A worker that waits for a later key has to be woken for an earlier one.
         self.shared.ready.notify_one();
     }
 
@@ -83,7 +83,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
         self.lock().depth()
     }
 
-    /// Runs so many workers until shutdown, and returns when the last has finished.
+    /// Runs so many workers until shutdown, and returns when the last one has finished.
     ///
     /// A panic in the work counts as a failure of its key: one broken sync must not stop the others.
     /// The work is boxed so that workers are compiled once per type of key.
@@ -140,7 +140,7 @@ impl<K: Ord + Clone + fmt::Display + Send + Sync + 'static> Queue<K> {
     /// Waits for the next key.
     async fn next(&self) -> K {
         loop {
-            // What is ready to run goes first: changes that have arrived reach the caches, and one sync sees all of them.
+            // Other ready tasks run first: changes that have arrived reach the caches, and one sync sees all of them.
             tokio::task::yield_now().await;
             let ready = self.shared.ready.notified();
             let mut ready = std::pin::pin!(ready);
@@ -274,7 +274,7 @@ mod tests {
         log.clone()
     }
 
-    /// D2.1: duplicates collapse, and a delayed key comes when it is due.
+    /// D2.1: duplicates collapse, and a delayed key is returned when it is due.
     #[tokio::test(start_paused = true)]
     async fn keys_are_worked_on_once_and_when_they_are_due() {
         let (queue, _) = queue();
@@ -340,7 +340,7 @@ mod tests {
         let work = move |_| {
             let count = count.clone();
             async move {
-                assert!(count.fetch_add(1, Ordering::SeqCst) > 0, "the first one goes wrong");
+                assert!(count.fetch_add(1, Ordering::SeqCst) > 0, "the first sync panics");
                 (Outcome::Success, Wake::OnChange)
             }
         };

@@ -1,6 +1,6 @@
 //! Requests to an API server, built without sending them.
 //!
-//! Every write has a field manager and strict validation: an unknown field is a bug of ours.
+//! Every write has a field manager and strict validation: an unknown field is a bug in Gantry.
 
 use gantry_client::{ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, RequestBody, collection_path};
 use gantry_decide::gc::{Propagation, Resource, ResourceScope};
@@ -46,7 +46,7 @@ pub struct ResourcePath {
 /// Delete options.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DeleteParams {
-    /// What happens to its dependents; the kind's default if `None`.
+    /// The propagation policy; the kind's default if `None`.
     pub propagation: Option<Propagation>,
     /// Precondition: the object's uid.
     pub uid: Option<Uid>,
@@ -130,7 +130,7 @@ impl ResourcePath {
     }
 }
 
-/// Unknown fields are refused, and the fields that are written get a manager.
+/// Unknown fields are rejected, and the written fields get a manager.
 fn strict(manager: &str, write: ApiRequest) -> ApiRequest {
     write.with("fieldManager", manager).with("fieldValidation", "Strict")
 }
@@ -140,7 +140,7 @@ fn with_query(request: ApiRequest, query: &[(&'static str, &str)]) -> ApiRequest
 }
 
 impl DeleteParams {
-    /// In the background: dependents are collected afterwards.
+    /// Background deletion: dependents are collected afterwards.
     pub fn background() -> Self {
         Self { propagation: Some(Propagation::Background), ..Self::default() }
     }

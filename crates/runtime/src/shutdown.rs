@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::latch::Latch;
 
-/// Requests the shutdown. Dropping it does the same, so that nothing outlives its host.
+/// Requests the shutdown. Dropping it does the same, so that no task outlives its host.
 #[derive(Debug)]
 pub struct Switch(Arc<Latch>);
 
@@ -42,7 +42,7 @@ impl Shutdown {
         self.0.is_set()
     }
 
-    /// Runs a future until it ends or shutdown is requested, whichever is first; `None` for the latter.
+    /// Runs a future until it ends or shutdown is requested; `None` for the latter.
     pub async fn unless<T>(&self, work: impl Future<Output = T>) -> Option<T> {
         tokio::select! {
             biased;

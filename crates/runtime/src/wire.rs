@@ -21,7 +21,7 @@ use crate::informer::without_managed_fields;
 use crate::json_reader::JsonReader;
 use crate::{observed_pod, zero_times};
 
-/// What a response can be decoded to.
+/// A type that a response can be decoded to.
 pub trait Decode: Sized + Send + 'static {
     /// Whether it can be decoded from protobuf, too, so that protobuf is requested.
     const READS_PROTOBUF: bool = false;
@@ -50,7 +50,7 @@ pub trait Decode: Sized + Send + 'static {
     }
 }
 
-/// What can be sent.
+/// A type that can be sent.
 pub trait Encode: Sync {
     /// Encodes as JSON.
     fn encode(&self) -> gantry_json::Result<Vec<u8>>;
@@ -61,7 +61,7 @@ pub trait Encode: Sync {
     }
 }
 
-/// What is encoded already, so that it can be sent several times.
+/// An encoded body, which can be sent several times.
 impl Encode for RequestBody {
     fn encode(&self) -> gantry_json::Result<Vec<u8>> {
         Ok(self.as_bytes().to_vec())
@@ -83,13 +83,14 @@ pub trait Wire: Decode + Encode {
     }
     /// Decodes a list of such objects.
     fn decode_list(json: &[u8]) -> gantry_json::Result<ObjectList<Self>>;
-    /// Decodes what the rules look at, which may be a small part of the object. Managed fields are not.
+    /// Decodes the fields that the rules need, which may be a small part of the object. Managed fields are not among
+    /// them.
     fn decode_observed(json: &[u8]) -> gantry_json::Result<Self> {
         Self::decode(&without_managed_fields(json))
     }
 }
 
-/// An object of any wire type, so that code that does not look into objects is compiled once.
+/// An object of any wire type, so that code that does not use the fields of objects is compiled once.
 pub(crate) trait AnyWire: Any + Send + Sync {
     /// Its metadata.
     fn meta(&self) -> &ObjectMeta;
@@ -109,7 +110,7 @@ impl<W: Wire + Sync> AnyWire for W {
 /// A list of objects, or a page of it.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ObjectList<W> {
-    /// The version of the list, and where the next page begins.
+    /// The version of the list, and the token for the next page.
     #[serde(default)]
     pub metadata: ListMeta,
     /// The objects.
@@ -164,7 +165,7 @@ impl StoredRefMetadata {
 impl Decode for StoredRef {
     const READS_PROTOBUF: bool = true;
 
-    /// What follows the metadata is not read.
+    /// The rest of the object is not read.
     fn decode(json: &[u8]) -> gantry_json::Result<Self> {
         match StoredRefMetadata::read(json) {
             Some(metadata) => Ok(Self { metadata }),
@@ -190,7 +191,7 @@ impl Decode for () {
     }
 }
 
-/// A response that is decoded later, with what is known of the object.
+/// A response that is decoded later, together with the known state of the object.
 impl Decode for ApiResponse {
     const READS_PROTOBUF: bool = true;
 

@@ -1,7 +1,7 @@
 //! Conditions without a transition time.
 //!
-//! The API allows `lastTransitionTime: null`, which is Go's zero time, and servers store it. The type of conditions that we
-//! decode to requires a time: without this, a Service or budget with such a condition could not be read at all.
+//! The API allows `lastTransitionTime: null`, which is Go's zero time, and servers store it. The type of conditions
+//! that is decoded requires a time: without this, a Service or budget with such a condition could not be read at all.
 
 use gantry_json::{Value, json};
 
@@ -9,7 +9,7 @@ use gantry_json::{Value, json};
 const ZERO: &str = "0001-01-01T00:00:00Z";
 
 /// Returns the JSON of an object or a list with the zero time in conditions that have none; `None` if there are no such
-/// conditions. It is called only for what could not be decoded, so that others cost nothing.
+/// conditions. It is called only after a failure to decode, so that other objects cost nothing.
 pub(crate) fn fill_in(json: &[u8]) -> Option<Vec<u8>> {
     let mut value: Value = gantry_json::from_slice(json).ok()?;
     let mut is_changed = fill_in_object(&mut value);

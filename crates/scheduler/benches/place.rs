@@ -1,6 +1,6 @@
 //! The cost of scheduling a pod. `cargo xtask bench place` prints time and instructions per pod.
 //!
-//! Sizes come in pairs, so that growth can be read off: twice the nodes must cost about twice as much, and pods that
+//! Sizes are in pairs, so that growth can be read off: twice the nodes must cost about twice as much, and pods that
 //! are already assigned nothing.
 
 use std::hint::black_box;

@@ -243,10 +243,14 @@ mod tests {
         cache.update_pod(&key("web"), Some(&pod("web", "u1", None)));
         assert_eq!(next(&mut cache, NOON), "bind u1 to a");
         cache.update_pod(&key("web"), Some(&pod("web", "u1", None)));
-        assert_eq!(next(&mut cache, NOON), Value::Null, "it is in flight");
+        assert_eq!(next(&mut cache, NOON), Value::Null, "a request is in flight");
         cache.finish(&key("web"), "u1", TaskResult::Bound, NOON);
         cache.update_pod(&key("web"), Some(&pod("web", "u1", None)));
-        assert_eq!(next(&mut cache, later(60)), Value::Null, "it is bound, whatever a stale update says");
+        assert_eq!(
+            next(&mut cache, later(60)),
+            Value::Null,
+            "the pod is bound, whatever a stale update shows"
+        );
         cache.update_pod(&key("web"), Some(&pod("web", "u1", Some("a"))));
         assert_eq!(next(&mut cache, later(60)), Value::Null);
     }
@@ -262,7 +266,7 @@ mod tests {
         cache.finish(&key("db"), "u2", TaskResult::ReportedUnschedulable, NOON);
         assert_eq!(next(&mut cache, later(1)), "bind u1 to a", "it was queued first");
         cache.finish(&key("web"), "u1", TaskResult::Bound, later(1));
-        assert_eq!(next(&mut cache, later(1)), "report u2", "resources were free for a moment");
+        assert_eq!(next(&mut cache, later(1)), "report u2", "resources were temporarily free");
         cache.finish(&key("db"), "u2", TaskResult::ReportedUnschedulable, later(1));
         cache.update_pod(&key("web"), None);
         assert_eq!(next(&mut cache, later(60)), "bind u2 to a");
@@ -276,7 +280,7 @@ mod tests {
         cache.update_pod(&key("web"), Some(&pod("web", "u1", Some("a"))));
         cache.finish(&key("web"), "u1", TaskResult::Failed, NOON);
         cache.update_pod(&key("db"), Some(&pod("db", "u2", None)));
-        assert_eq!(next(&mut cache, later(60)), "report u2", "the first one was bound after all");
+        assert_eq!(next(&mut cache, later(60)), "report u2", "the first pod was bound nevertheless");
     }
 
     #[test]
@@ -285,7 +289,7 @@ mod tests {
         cache.update_pod(&key("web"), Some(&pod("web", "u1", None)));
         assert_eq!(next(&mut cache, NOON), "bind u1 to a");
         cache.update_pod(&key("web"), Some(&pod("web", "u2", None)));
-        assert_eq!(next(&mut cache, NOON), "bind u2 to a", "the resources of the first are free again");
+        assert_eq!(next(&mut cache, NOON), "bind u2 to a", "the resources of the first pod are free again");
         cache.finish(&key("web"), "u1", TaskResult::Stale, NOON);
         cache.finish(&key("web"), "u2", TaskResult::Bound, NOON);
         assert_eq!(next(&mut cache, later(60)), Value::Null);

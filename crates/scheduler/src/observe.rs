@@ -1,4 +1,4 @@
-//! The caches of the scheduler, and pods and nodes parsed to what the decision reads.
+//! The caches of the scheduler, and pods and nodes parsed to the fields that the decision needs.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -111,7 +111,7 @@ impl Caches {
         }
     }
 
-    /// Returns when all of it is known: before, a pod might be sent to a node that is full.
+    /// Returns when all informers have synced: before that, a pod might be assigned to a node that is full.
     pub(crate) async fn synced(&self) {
         tokio::join!(
             self.pods.synced(),
@@ -124,7 +124,7 @@ impl Caches {
 }
 
 impl CachedPod {
-    /// Who it is, for events.
+    /// The subject of events about the pod.
     pub(crate) fn subject(&self) -> Subject {
         Subject {
             api_version: "v1".into(),
@@ -136,7 +136,7 @@ impl CachedPod {
         }
     }
 
-    /// Since when the pod says that it has no place, if it does.
+    /// Since when the pod reports that it is unschedulable, if it does.
     pub(crate) fn unschedulable_since(&self) -> Option<&Time> {
         let scheduled_condition =
             self.scheduled_condition.as_ref().filter(|condition| condition.status == "False");

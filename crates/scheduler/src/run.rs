@@ -12,7 +12,7 @@ use crate::observe::{Caches, ChangedKeys, KeySets};
 /// How the scheduler runs.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Requests in flight at once. More than a server answers at once only makes all of them late.
+    /// The maximum number of requests in flight. More than a server processes at once only delay each other.
     pub requests_max: usize,
     /// The informers of the process, which other components may share.
     pub informers: Informers,
@@ -29,7 +29,7 @@ const MANAGER: &str = "gantry-scheduler";
 
 /// Schedules pods until shutdown, and returns when no request is in flight.
 ///
-/// It may run beside a scheduler of another name. Two of the same name compete, though no pod is bound twice.
+/// It may run beside a scheduler with another name. Two of the same name compete, but no pod is bound twice.
 ///
 /// The future is boxed so that it is compiled here, not in each crate that awaits it.
 pub fn run(
@@ -91,7 +91,7 @@ impl Scheduler {
         while in_flight.join_next().await.is_some() {}
     }
 
-    /// Brings the cache up to date with the informers.
+    /// Updates the cache from the informers.
     fn update_cache(&self, cache: &mut SchedulerCache) {
         let changed = self.changes.take();
         self.update_storage(&changed, cache);

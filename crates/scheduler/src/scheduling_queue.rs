@@ -8,8 +8,8 @@ use gantry_model::Timestamp;
 
 /// The pods that wait for a node.
 ///
-/// Pods of higher priority come first, then those queued first. An unschedulable pod waits until a change might help
-/// it, and at least until its backoff ends.
+/// Pods of higher priority are scheduled first, then those queued first. An unschedulable pod waits until a change
+/// might help it, and at least until its backoff ends.
 #[derive(Clone, Debug)]
 pub(crate) struct SchedulingQueue<K> {
     pods: BTreeMap<K, QueuedPod>,
@@ -31,7 +31,7 @@ struct QueuedPod {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Active,
-    /// A decision is in progress. `moves` is the queue's count when it began, so that changes since are noticed.
+    /// A decision is in progress. `moves` is the queue's count when it began, so that later changes are noticed.
     InFlight {
         moves: u64,
     },

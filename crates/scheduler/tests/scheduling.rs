@@ -87,7 +87,7 @@ async fn a_pod_is_bound_and_its_condition_set() {
     cluster.stop_scheduler().await;
 }
 
-/// A8.3: an unschedulable pod says why in its condition, and is bound once a node fits.
+/// A8.3: the condition of an unschedulable pod has the reason, and the pod is bound once a node fits.
 #[tokio::test(start_paused = true)]
 async fn an_unschedulable_pod_says_why_and_waits() {
     let mut cluster = Cluster::start().await;
@@ -100,7 +100,10 @@ async fn an_unschedulable_pod_says_why_and_waits() {
                 1 Preemption is not helpful for scheduling.";
     let condition = cluster.condition("web").await;
     assert_eq!((&condition["reason"], &condition["message"]), (&json!("Unschedulable"), &json!(message)));
-    assert_eq!(condition["lastTransitionTime"], "2026-01-01T12:00:00Z", "it is as long without a place");
+    assert_eq!(
+        condition["lastTransitionTime"], "2026-01-01T12:00:00Z",
+        "the transition time is that of the first failure"
+    );
     let events = cluster.server.events("web").await;
     assert!(events.contains(&format!("FailedScheduling {message}")), "{events:?}");
     let version = cluster.server.get("pods", "web").await.unwrap()["metadata"]["resourceVersion"].clone();
@@ -129,7 +132,7 @@ async fn resources_that_become_free_are_used() {
     cluster.stop_scheduler().await;
 }
 
-/// Pods of a burst are counted before an informer shows their nodes.
+/// The pods of a burst are counted before an informer shows their nodes.
 #[tokio::test(start_paused = true)]
 async fn a_burst_fills_the_nodes_without_overcommitting_one() {
     let mut cluster = Cluster::start().await;
@@ -227,7 +230,7 @@ async fn a_restarted_scheduler_continues() {
     cluster.pod("third", "1").await;
     cluster.start_scheduler();
     seconds(2).await;
-    assert_eq!(cluster.node_of("second").await, None, "the first one has the room");
+    assert_eq!(cluster.node_of("second").await, None, "the first pod uses the resources");
     assert_eq!(cluster.node_of("third").await.as_deref(), Some("a"));
     cluster.server.delete("nodes", "a").await;
     cluster.pod("fourth", "1").await;

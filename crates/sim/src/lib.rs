@@ -1,8 +1,9 @@
 //! A cluster in virtual time: the shipped server, controllers, scheduler and nodes on a clock that advances while they wait.
 //!
 //! - [`simulate`] runs a [`SimCluster`] with faults of the network, decided by a seed.
-//! - [`scenario`] generates what users, crashes and nodes do to it, and judges every write.
-//! - [`story`] drives it by lines of text and prints what happened, for tests and for users who want to see what a rollout does.
+//! - [`scenario`] generates what users, crashes and nodes do to it, and checks every write.
+//! - [`story`] drives it by lines of text and prints what happened, for tests and for users who want to see what a
+//!   rollout does.
 //!
 //! This crate never opens a socket, reads the system clock or uses unseeded randomness. It holds no rules.
 

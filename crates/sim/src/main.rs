@@ -1,4 +1,5 @@
-//! Plays scenarios of many seeds and reports those in which a rule is broken. Started by `cargo xtask sim`; never part of the product.
+//! Plays scenarios of many seeds and reports those in which a rule is broken. Started by `cargo xtask sim`; not part of
+//! the product.
 
 use std::collections::BTreeSet;
 use std::io::Write as _;
@@ -37,15 +38,15 @@ struct Command {
     broken: usize,
 }
 
-/// How often the summary is printed: a run that is ended by force can be taken up again where it was.
-const SAY_EVERY: Duration = Duration::from_secs(60);
+/// How often the summary is printed, from which a killed run can be continued.
+const PRINT_EVERY: Duration = Duration::from_secs(60);
 
-/// What was played so far.
+/// The progress so far.
 #[derive(Debug)]
 struct Progress {
     began: Instant,
     /// When the summary was last printed.
-    said_at: Instant,
+    printed_at: Instant,
     /// The first seed.
     from: u64,
     /// The seeds that have begun and not ended.
@@ -81,7 +82,7 @@ fn play_many(command: &Command) -> ExitCode {
         }
     });
     let progress = locked(&progress);
-    say(&progress.summary());
+    print(&progress.summary());
     if progress.broken.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
@@ -93,7 +94,7 @@ impl Progress {
     fn new(from: u64) -> Self {
         Self {
             began: Instant::now(),
-            said_at: Instant::now(),
+            printed_at: Instant::now(),
             from,
             playing: BTreeSet::new(),
             next: from,
@@ -126,16 +127,16 @@ impl Progress {
         self.writes += played.writes;
         if let Some((at, finding)) = &played.violation {
             self.broken.push(seed);
-            say(&format!("seed {seed}, after {:.3} s: {finding}", at.as_secs_f64()));
-            say(&format!("  again: cargo xtask sim --seed {seed}"));
+            print(&format!("seed {seed}, after {:.3} s: {finding}", at.as_secs_f64()));
+            print(&format!("  again: cargo xtask sim --seed {seed}"));
         }
-        if self.said_at.elapsed() >= SAY_EVERY {
-            self.said_at = Instant::now();
-            say(&self.summary());
+        if self.printed_at.elapsed() >= PRINT_EVERY {
+            self.printed_at = Instant::now();
+            print(&self.summary());
         }
     }
 
-    /// What was played, how long it took, and where to go on: all seeds before that one have been played.
+    /// The number of played seeds, the time, and the seed to continue from: all seeds before that one have been played.
     fn summary(&self) -> String {
         let Self { from, played, simulated, writes, broken, .. } = self;
         let (real, hours) = (self.began.elapsed().as_secs_f64(), simulated.as_secs_f64() / 3600.0);
@@ -150,7 +151,7 @@ impl Progress {
     }
 }
 
-/// The time that this process has spent computing, where the system says so.
+/// The CPU time of this process, if the system reports it.
 fn cpu_seconds() -> Option<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
     // After the name of the program: the user and the system time are the 12th and 13th field, in hundredths of a second.
@@ -162,19 +163,19 @@ fn cpu_seconds() -> Option<f64> {
 fn play_one(seed: u64) -> ExitCode {
     let scenario = SimScenario::of_seed(seed);
     let played = play_with_journal(&scenario);
-    say(&played.journal);
-    say(&format!("{scenario}"));
+    print(&played.journal);
+    print(&format!("{scenario}"));
     let Some((at, finding)) = played.violation else {
-        say(&format!("no rule is broken in {:.0} s", played.simulated.as_secs_f64()));
+        print(&format!("no rule is broken in {:.0} s", played.simulated.as_secs_f64()));
         return ExitCode::SUCCESS;
     };
-    say(&format!("after {:.3} s: {finding}", at.as_secs_f64()));
+    print(&format!("after {:.3} s: {finding}", at.as_secs_f64()));
     let smallest = minimise(&scenario);
-    say(&format!("\nthe smallest scenario found in which this rule is broken:\n{smallest}"));
+    print(&format!("\nthe smallest scenario found in which this rule is broken:\n{smallest}"));
     ExitCode::FAILURE
 }
 
-fn say(text: &str) {
-    // A closed standard output cannot be reported anywhere.
+fn print(text: &str) {
+    // A failure to write to standard output cannot be reported anywhere.
     let _ = writeln!(std::io::stdout(), "{text}");
 }

@@ -1,4 +1,4 @@
-//! Scenarios with faults, judged after every write: a few seeds of `cargo xtask sim`, and those that found a defect.
+//! Scenarios with faults, checked after every write: a few seeds of `cargo xtask sim`, and those that found a defect.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -44,7 +44,7 @@ fn no_rule_is_broken_by_any_of_these_seeds() {
     });
 }
 
-/// A node reported a pod no more after one patch of its status had conflicted, so that the rollout never ended.
+/// A node did not report a pod any more after one patch of its status had conflicted, so that the rollout never ended.
 #[test]
 fn a_pod_becomes_ready_although_patches_of_its_status_conflict() {
     holds(&SimScenario {
@@ -126,7 +126,7 @@ fn the_status_of_a_deleted_set_is_not_written_to_its_successor() {
     });
 }
 
-/// The node was shown the deletion of its pods while it had failed, and took it for its own write when it was back.
+/// The node observed the deletion of its pods while it had failed, and treated it as its own write when it was back.
 #[test]
 fn a_pod_that_is_deleted_while_its_node_has_failed_is_removed_when_it_is_back() {
     holds(&SimScenario {

@@ -72,10 +72,11 @@ fn trace(seed: u64) -> String {
     })
 }
 
-/// The variable that names the file for the trace of a process.
+/// The environment variable with the path of the file for the trace of a process.
 const TRACE_FILE: &str = "GANTRY_TRACE_FILE";
 
-/// Simulations in one process share what is the same for all of them, such as the store of a cluster that has just started.
+/// Simulations in one process share what is equal for all of them, such as the store of a cluster that has just
+/// started.
 #[test]
 fn the_same_seed_gives_the_same_traffic_alone_and_among_others() {
     if let Some(file) = std::env::var_os(TRACE_FILE) {
@@ -85,8 +86,12 @@ fn the_same_seed_gives_the_same_traffic_alone_and_among_others() {
     let another = trace(8);
     let beside = std::thread::spawn(|| trace(8));
     let here = trace(7);
-    assert_eq!(beside.join().unwrap(), another, "after another simulation, and at the same time");
-    assert_ne!(here, another, "another seed, another simulation");
+    assert_eq!(
+        beside.join().unwrap(),
+        another,
+        "the trace does not depend on an earlier or concurrent simulation"
+    );
+    assert_ne!(here, another, "another seed gives another trace");
     let file = std::env::temp_dir().join(format!("gantry-trace-{}", std::process::id()));
     let mut alone = std::process::Command::new(std::env::current_exe().unwrap());
     let name = "the_same_seed_gives_the_same_traffic_alone_and_among_others";

@@ -22,16 +22,17 @@ fn stories() -> Vec<PathBuf> {
 fn every_story_has_its_recorded_outcome() {
     let mut wrong = Vec::new();
     for path in stories() {
-        let event = std::fs::read_to_string(&path).unwrap();
+        let recorded = std::fs::read_to_string(&path).unwrap();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
-        let played = story::play(&event, &story::no_files).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let played =
+            story::play(&recorded, &story::no_files).unwrap_or_else(|error| panic!("{name}: {error}"));
         if std::env::var_os(REWRITE).is_some() {
             std::fs::write(&path, &played).unwrap();
-        } else if let Some(difference) = first_difference(&event, &played) {
+        } else if let Some(difference) = first_difference(&recorded, &played) {
             wrong.push(format!("{name}:{difference}"));
         }
     }
-    assert!(wrong.is_empty(), "{}\n(`cargo xtask stories` writes down what happens)", wrong.join("\n"));
+    assert!(wrong.is_empty(), "{}\n(`cargo xtask stories` writes the actual results)", wrong.join("\n"));
 }
 
 #[test]
@@ -51,15 +52,15 @@ fn a_story_that_makes_no_sense_says_where_and_why() {
 }
 
 /// The line number and the two lines where the texts first differ.
-fn first_difference(event: &str, played: &str) -> Option<String> {
-    let (mut told_lines, mut played_lines) = (event.lines(), played.lines());
+fn first_difference(recorded: &str, played: &str) -> Option<String> {
+    let (mut recorded_lines, mut played_lines) = (recorded.lines(), played.lines());
     for number in 1.. {
-        match (told_lines.next(), played_lines.next()) {
+        match (recorded_lines.next(), played_lines.next()) {
             (None, None) => return None,
             (a, b) if a == b => {}
             (a, b) => {
                 let shown = |line: Option<&str>| line.unwrap_or("(the end)").to_owned();
-                return Some(format!("{number}\n  told:   {}\n  played: {}", shown(a), shown(b)));
+                return Some(format!("{number}\n  recorded: {}\n  played:   {}", shown(a), shown(b)));
             }
         }
     }

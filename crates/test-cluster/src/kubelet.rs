@@ -1,10 +1,10 @@
-//! The kubelet's part: pods become ready, fail and terminate.
+//! The actions of a kubelet: pods become ready, fail and terminate.
 
 use gantry_json::{Value, json};
 
 use crate::{PatchType, TestNamespace};
 
-/// The most pods that are made ready one after the other.
+/// The maximum number of pods that are made ready one after the other.
 const DRAIN_MAX: usize = 60;
 
 impl TestNamespace {
@@ -48,14 +48,14 @@ impl TestNamespace {
         first.is_some()
     }
 
-    /// Makes one pod after the other ready, until all are.
+    /// Makes one pod after the other ready, until all pods are.
     pub async fn drain(&mut self) {
         for _ in 0..DRAIN_MAX {
             if !self.ready_one().await {
                 return;
             }
         }
-        panic!("{DRAIN_MAX} pods were made ready and it does not end");
+        panic!("{DRAIN_MAX} pods were made ready and some are still not ready");
     }
 
     /// Deletes all terminating pods.

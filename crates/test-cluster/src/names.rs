@@ -64,7 +64,7 @@ fn masked(text: &str, name: &str, index: usize) -> String {
     masked
 }
 
-/// What follows the suffix of a pod's name, if the text begins with one.
+/// Returns the text after the suffix of a pod's name, if it begins with one.
 fn after_suffix(text: &str) -> Option<&str> {
     let (suffix, rest) = text.strip_prefix('-')?.split_at_checked(SUFFIX)?;
     let is_suffix = suffix.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit());

@@ -13,8 +13,8 @@ use tokio::time::{Instant, sleep};
 use crate::kubelet::is_ready;
 use crate::names::Names;
 
-/// How long nothing may change until the cluster counts as settled. On tokio's paused clock, time passes only while every task
-/// in the process is idle: there it is no guess.
+/// How long nothing may change until the cluster counts as settled. On tokio's paused clock, time passes only while
+/// every task in the process is idle, so there it is exact.
 const QUIET: Duration = Duration::from_millis(500);
 /// The polling period.
 const POLL: Duration = Duration::from_millis(100);
@@ -25,11 +25,11 @@ const SETTLE_TIMEOUT: Duration = Duration::from_secs(180);
 #[derive(Debug)]
 pub struct TestNamespace {
     transport: ApiTransport,
-    /// Its name.
+    /// The name of the namespace.
     pub namespace: String,
     pub(crate) clock: Clock,
     names: Names,
-    /// What happens to terminating pods.
+    /// How terminating pods are deleted.
     pub terminations: Terminations,
     /// How long nothing may change while the status of an object is not up to date. On a real clock and a busy machine a
     /// controller may have to wait for the CPU.
@@ -38,7 +38,7 @@ pub struct TestNamespace {
     pub(crate) placed: usize,
 }
 
-/// What happens to terminating pods.
+/// How terminating pods are deleted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Terminations {
     /// They are deleted at the next poll.
@@ -133,7 +133,7 @@ impl TestNamespace {
             if quiet >= QUIET && (quiet >= self.starved || !self.is_anything_due().await) {
                 return;
             }
-            assert!(began.elapsed() < SETTLE_TIMEOUT, "it does not settle");
+            assert!(began.elapsed() < SETTLE_TIMEOUT, "the cluster does not settle");
             // The resource version of a list changes with every write to the server.
             let pods = self.collection("pods").await;
             let version = pods["metadata"]["resourceVersion"].clone();
@@ -147,7 +147,7 @@ impl TestNamespace {
         }
     }
 
-    /// Whether a controller has work to do: pods to create or delete, or a status with counts that are out of date.
+    /// Whether a controller has work to do: pods to create or delete, or a status with outdated counts.
     async fn is_anything_due(&self) -> bool {
         let stays = |it: &Value| it["metadata"]["deletionTimestamp"].is_null();
         let (mut deployments, mut sets) = (self.list("deployments").await, self.list("replicasets").await);
@@ -203,11 +203,11 @@ impl TestNamespace {
         let response = response.unwrap_or_else(|error| panic!("{method} {path}: {error}"));
         let (code, is_success) = (response.status().as_u16(), response.status().is_success());
         let body = response.into_body().collect().await.unwrap().to_bytes();
-        let answer: Value = gantry_json::from_slice(&body).unwrap();
+        let object: Value = gantry_json::from_slice(&body).unwrap();
         if is_success {
-            return Ok(answer);
+            return Ok(object);
         }
-        let text = |field: &str| answer[field].as_str().unwrap_or_default().to_owned();
+        let text = |field: &str| object[field].as_str().unwrap_or_default().to_owned();
         Err(ErrorResponse { code, reason: text("reason"), message: text("message") })
     }
 }

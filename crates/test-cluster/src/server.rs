@@ -14,7 +14,7 @@ use gantry_store::memory::{HistoryLimits, MemoryStore};
 /// An API server with an administrator's connection.
 #[derive(Debug)]
 pub struct TestServer {
-    /// How the component under test reaches the server.
+    /// The connection of the component under test to the server.
     pub transport: ApiTransport,
     /// The clock of the server.
     pub clock: Clock,
@@ -78,7 +78,7 @@ impl TestServer {
             .unwrap()
     }
 
-    /// Gets an object; `None` if there is none.
+    /// Gets an object; `None` if it does not exist.
     pub async fn get(&self, plural: &str, name: &str) -> Option<Value> {
         self.api.get(&target(plural, name)).await.ok()
     }

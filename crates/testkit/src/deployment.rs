@@ -47,7 +47,7 @@ pub trait DeploymentBuilder: Sized {
     fn deleting_since(self, when: Timestamp) -> Self;
     /// Sets its progress deadline, or none.
     fn deadline(self, seconds: Option<i32>) -> Self;
-    /// Sets its status: so many pods, of them updated, of them available (and ready).
+    /// Sets its status: the numbers of all pods, of updated ones, and of available (and ready) ones.
     fn reported(self, replicas: u16, updated: u16, available: u16) -> Self;
     /// Adds a Progressing condition.
     fn progressing(self, status: ConditionStatus, reason: &str, since: Timestamp) -> Self;

@@ -19,7 +19,7 @@ use gantry_model::{InvalidLimit, InvalidSelector, Labels, Limit, Meta, Selector,
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::LabelSelector;
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 
-/// When stories begin: 2026-01-01T12:00:00Z.
+/// The start of stories: 2026-01-01T12:00:00Z.
 pub const NOON: Timestamp = Timestamp::from_secs(1_767_268_800);
 
 /// So many seconds after noon; negative for before.
@@ -58,7 +58,7 @@ pub fn selector(pairs: &[(&str, &str)]) -> Selector {
 /// The error of a selector with an unknown operator.
 ///
 /// # Panics
-/// If the model came to accept it.
+/// If the model accepts it.
 pub fn invalid_selector() -> InvalidSelector {
     let json =
         gantry_json::json!({"matchExpressions": [{"key": "app", "operator": "Foo", "values": ["web"]}]});

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use gantry_json::Value;
 
-/// One scenario, as it was played and as it came out.
+/// One scenario: its steps and its snapshots.
 #[derive(Clone, Debug)]
 pub struct Scenario {
     /// Its name.
@@ -36,10 +36,10 @@ pub fn scenarios() -> Vec<Scenario> {
     texts.split("\n== ").skip(1).map(scenario).collect()
 }
 
-/// The snapshots of a scenario whose steps stories cannot express.
+/// The snapshots of a scenario whose steps cannot be expressed in stories.
 ///
 /// # Panics
-/// When there are none of that name.
+/// When there are no snapshots of that name.
 pub fn snapshots(name: &str) -> Vec<Value> {
     gantry_json::from_str(&file(&format!("{name}.json"))).expect("a recording is a list of snapshots")
 }
@@ -90,7 +90,7 @@ mod tests {
         let all = scenarios();
         assert_eq!(all.len(), 49);
         assert!(all.iter().all(|one| !one.steps.is_empty() && !one.snapshots.is_empty()));
-        let recreate = all.iter().find(|one| one.name == "recreate").expect("it is there");
+        let recreate = all.iter().find(|one| one.name == "recreate").expect("the scenario exists");
         assert_eq!(
             recreate.steps[2],
             ScenarioStep { command: "terminate off".to_owned(), has_snapshot: false }
@@ -102,8 +102,8 @@ mod tests {
         let recorded = [json!({"step": "pause", "pods": {"a": 1}, "sets": []})];
         let here = [json!({"pods": {"a": 2}, "sets": []})];
         assert_eq!(difference(&recorded, &here, &["sets", "events"]), None);
-        let said = difference(&recorded, &here, &["pods"]).expect("they differ");
-        assert!(said.starts_with("step 0 (\"pause\"), pods"), "{said}");
+        let message = difference(&recorded, &here, &["pods"]).expect("the snapshots differ");
+        assert!(message.starts_with("step 0 (\"pause\"), pods"), "{message}");
         assert_eq!(difference(&recorded, &[], &[]), Some("1 steps there, 0 here".to_owned()));
     }
 }

@@ -1,8 +1,10 @@
-//! Judges a cluster while it runs: every write of the server is passed to a [`Judge`], which says what must not have happened.
+//! Checks a cluster while it runs: every write of the server is passed to a [`Judge`], which returns the rules that it
+//! breaks.
 //!
-//! Controllers read from caches, which are late. So a rule is about what a controller could have read: it holds for the most
-//! favourable values that the objects have had within the *staleness*, the time by which a cache may be late at most, including the
-//! time that the requests of one sync take. In a calm cluster this is a second or two, and the rules are exact.
+//! Controllers read from caches, which lag behind. So a rule is about what a controller could have read: it holds for
+//! the most favourable values that the objects have had within the *staleness*, the maximum time by which a cache may
+//! be late, including the time that the requests of one sync take. In a calm cluster this is a second or two, and the
+//! rules are exact.
 
 mod pod_rules;
 mod recent;
@@ -21,7 +23,7 @@ use crate::Finding;
 use recent::Recent;
 use views::{DeploymentView, PodView, SetView};
 
-/// Whose request a write belongs to.
+/// The origin of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
     /// A controller that keeps the number of pods or sets, or rolls out.
@@ -32,7 +34,7 @@ pub enum Writer {
     Other,
 }
 
-/// A request that does something else if it is repeated: a set may choose another name, or another pod.
+/// A request that has another effect if it is repeated: a set may choose another name, or another pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PodRequest {
     /// Creates a pod.
@@ -44,9 +46,9 @@ pub enum PodRequest {
 /// One object that was written.
 #[derive(Clone, Copy, Debug)]
 pub struct ObservedWrite<'a> {
-    /// The time since the beginning.
+    /// The time since the start.
     pub at: Duration,
-    /// Whose request it was.
+    /// The origin of the request.
     pub by: Writer,
     /// Its key in the store: `/registry/pods/default/web`.
     pub key: &'a str,
@@ -70,14 +72,14 @@ pub struct Judge {
     lost_deletions: VecDeque<Duration>,
     /// The uids of ReplicaSets whose Deployment was deleted with its dependents orphaned.
     orphaned: BTreeSet<String>,
-    /// The uids of everything that exists.
+    /// The uids of all existing objects.
     uids: BTreeMap<String, String>,
-    /// The keys of everything whose deletion has begun.
+    /// The keys of all objects whose deletion has begun.
     deleting: BTreeSet<String>,
     findings: Vec<Finding>,
 }
 
-/// An object and the recent values of what the rules are about.
+/// An object and the recent values of the numbers that the rules need.
 #[derive(Clone, Debug)]
 struct Followed<V, H> {
     view: V,
@@ -89,17 +91,17 @@ struct DeploymentHistory {
     generation: Recent,
     ceiling: Recent,
     kept_sets: Recent,
-    /// 1 while it rolls, 0 for Recreate.
+    /// 1 for RollingUpdate, 0 for Recreate.
     rolling: Recent,
     highest_revision: i64,
     revision: Recent,
     /// 1 while it is paused.
     paused: Recent,
-    /// 1 while an annotation asks for a rollback.
+    /// 1 while it has an annotation that requests a rollback.
     rollback: Recent,
     /// 1 while it is deleted in the foreground.
     foreground: Recent,
-    /// When its spec, or what it says about its progress, last changed.
+    /// When its spec, or its condition about progress, last changed.
     progress_at: Duration,
 }
 
@@ -113,17 +115,17 @@ struct SetHistory {
     size: Recent,
     available: Recent,
     active_pods: Recent,
-    /// Also those that are terminating.
+    /// The number of its pods that have not ended, including terminating ones.
     unfinished_pods: Recent,
     /// 1 while it is deleted in the foreground.
     foreground: Recent,
     /// Its size and `sized_max` before it was last sized for another size of its Deployment.
     scaled_from: Option<(i64, Option<i64>)>,
-    /// When its pods ended, or were deleted, by other writers than the controllers.
+    /// When its pods ended, or were deleted, by writers other than the controllers.
     ended: VecDeque<Duration>,
 }
 
-/// A pod, and since when it is what it is.
+/// A pod, and the times since when it has its present state.
 #[derive(Clone, Debug)]
 struct FollowedPod {
     view: PodView,
@@ -135,7 +137,7 @@ struct FollowedPod {
 }
 
 impl Judge {
-    /// A judge of an empty cluster whose caches are late by no more than this.
+    /// A judge of an empty cluster whose caches lag by at most this much.
     pub fn new(staleness: Duration) -> Self {
         Self {
             staleness,
@@ -153,7 +155,7 @@ impl Judge {
         }
     }
 
-    /// Notes that the outcome of a request about a pod is unknown to its sender, which may repeat it.
+    /// Records that the outcome of a request about a pod is unknown to its sender, which may repeat it.
     pub fn lost_response(&mut self, at: Duration, request: PodRequest) {
         match request {
             PodRequest::Create => self.lost_creations.push_back(at),
@@ -166,7 +168,7 @@ impl Judge {
         self.now
     }
 
-    /// Judges a write, and returns the rules that it breaks.
+    /// Checks a write, and returns the rules that it breaks.
     pub fn observe(&mut self, write: ObservedWrite<'_>) -> Vec<Finding> {
         self.now = write.at;
         let Some((resource, name)) = write.key.strip_prefix("/registry/").and_then(|key| key.split_once('/'))
@@ -176,7 +178,7 @@ impl Judge {
         if !matches!(resource, "deployments" | "replicasets" | "pods") {
             return Vec::new();
         }
-        // What is being deleted is removed in the end, whatever becomes of its owner.
+        // An object that is being deleted is removed in the end, whatever happens to its owner.
         if write.object.is_none_or(is_deleting) && !self.deleting.contains(write.key) {
             self.check_collection(&write);
         }
@@ -189,7 +191,7 @@ impl Judge {
         std::mem::take(&mut self.findings)
     }
 
-    /// The time since which a stale reader may have read.
+    /// The earliest time at which a stale reader may have read.
     fn from(&self) -> Duration {
         self.now.saturating_sub(self.staleness)
     }
@@ -197,7 +199,7 @@ impl Judge {
     fn deployment(&mut self, name: &str, write: &ObservedWrite<'_>) {
         let Some(object) = write.object else {
             if let Some(removed) = self.deployments.remove(name) {
-                // A user who deletes it once more in the background wants its sets collected.
+                // A user who deletes it again in the background requests the collection of its sets.
                 let is_user = write.by == Writer::Other;
                 self.forget_orphans(&removed.view, if is_user { Duration::ZERO } else { self.from() });
             }
@@ -249,8 +251,8 @@ impl Judge {
         self.deployments.insert(name.to_owned(), Followed { view, history });
     }
 
-    /// Expects the sets that a Deployment has owned only since then to be collected: all if a user has asked for it; otherwise those
-    /// that the garbage collector may not have known when it orphaned the others, as in Kubernetes.
+    /// Expects the sets that a Deployment has owned only since then to be collected: all if a user has requested it;
+    /// otherwise those that the garbage collector may not have observed when it orphaned the others, as in Kubernetes.
     fn forget_orphans(&mut self, deployment: &DeploymentView, since: Duration) {
         let sets = self.sets.values().filter(|set| set.view.owner == deployment.uid);
         for set in sets.filter(|set| set.history.owned_since >= since) {
@@ -330,7 +332,7 @@ impl Judge {
         };
     }
 
-    /// Keeps track of which uids exist and who owns what.
+    /// Keeps track of which uids exist, and of the owners of every object.
     fn follow_identity(&mut self, write: &ObservedWrite<'_>) {
         let Some(object) = write.object else {
             self.uids.remove(write.key);
@@ -359,12 +361,13 @@ impl Judge {
         self.sets.values().filter(|set| set.view.owner == deployment.uid)
     }
 
-    /// Whether a Deployment has an adopted set of its present template. Before the adoption it may have created one with another name.
+    /// Whether a Deployment has an adopted set of its present template. Before the adoption it may have created one
+    /// with another name.
     fn has_adopted_new_set(&self, deployment: &DeploymentView) -> bool {
         self.sets_of(deployment).any(|set| set.history.is_adopted && set.view.template == deployment.template)
     }
 
-    /// How many responses of these were lost lately, and forgets those before.
+    /// The number of responses that were lost recently; drops the earlier ones.
     fn lost_lately(lost: &mut VecDeque<Duration>, from: Duration) -> i64 {
         while lost.front().is_some_and(|lost| *lost < from) {
             lost.pop_front();

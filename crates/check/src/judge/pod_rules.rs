@@ -20,7 +20,7 @@ impl Judge {
         }
     }
 
-    /// A set has no more active pods than it was sized for, but for creations whose response was lost.
+    /// A set has no more active pods than it was sized for, except for creations whose response was lost.
     fn check_new_pod(&mut self, pod: &PodView) {
         let from = self.from();
         let lost = Self::lost_lately(&mut self.lost_creations, from);
@@ -35,8 +35,9 @@ impl Judge {
         }
     }
 
-    /// A set deletes a pod only if it has more than it was sized for. Pods that ended meanwhile may be unknown to it, and so may those
-    /// that it deleted without getting the response: as in Kubernetes, it then chooses anew from what its cache shows.
+    /// A set deletes a pod only if it has more than it was sized for. It may not have observed pods that ended
+    /// meanwhile, or that it deleted without getting the response: as in Kubernetes, it then chooses again from the
+    /// pods in its cache.
     fn check_deleted_pod(&mut self, pod: &FollowedPod) {
         let from = self.from();
         if pod.view.is_evicted {
@@ -56,8 +57,8 @@ impl Judge {
             self.find("no set deletes a pod unless it has too many", found);
             return;
         }
-        // All that are deleted at once were chosen together: only if the unready ones would have been enough is a ready one too many.
-        // A pod that ended or changed lately may have looked otherwise to the set.
+        // All pods that are deleted at once were chosen together: a ready one is wrong only if the unready ones would
+        // have been enough. A pod that ended or changed recently may have had another state in the set's cache.
         let others = self.pods.values().filter(|other| other.view.owner == pod.view.owner);
         let unready =
             others.filter(|other| other.view.is_active && other.has_been_unready_since(from)).count();
@@ -74,8 +75,8 @@ impl Judge {
 
     /// No pod counts as available before it was ready for `minReadySeconds`.
     ///
-    /// Pods that have existed for longer than any cache is late were among those that the set counted, so they must not have been
-    /// counted if they became ready too late for it, whenever it was that the set looked.
+    /// Pods that have existed for longer than any cache may be late were among those that the set counted, so they must
+    /// not have been counted if they became ready too late, whenever the set was synced.
     pub(super) fn check_available(&mut self, set: &SetView, pods_most: i64) {
         if set.observed_generation != set.generation {
             return;
@@ -102,8 +103,8 @@ impl Judge {
 impl FollowedPod {
     /// The pod after a write.
     ///
-    /// A node goes on with what it knows of a pod when it is back after an outage: its pods are ready since they were before the
-    /// controllers declared them unready.
+    /// A node continues with its own state of a pod when it is back after an outage: its pods are ready since before
+    /// the controllers declared them unready.
     pub(super) fn after(before: Option<&Self>, view: PodView, at: Duration, by: Writer) -> Self {
         let kept = |since: Option<Duration>, holds: bool| holds.then(|| since.unwrap_or(at));
         Self {

@@ -1,9 +1,9 @@
-//! The values that a number has had lately.
+//! The recent values of a number.
 
 use std::collections::VecDeque;
 use std::time::Duration;
 
-/// The values of a number, with the time since when, as far back as a stale reader may look.
+/// The values of a number, each with the time since when, as far back as a stale reader may have read.
 #[derive(Clone, Debug)]
 pub(super) struct Recent {
     values: VecDeque<(Duration, i64)>,
@@ -28,17 +28,17 @@ impl Recent {
         self.values.back().map_or(0, |(_, value)| *value)
     }
 
-    /// The least value that was current after `from`.
+    /// The lowest value that was current after `from`.
     pub(super) fn least(&self, from: Duration) -> i64 {
         self.after(from).min().unwrap_or(0)
     }
 
-    /// The greatest value that was current after `from`.
+    /// The highest value that was current after `from`.
     pub(super) fn most(&self, from: Duration) -> i64 {
         self.after(from).max().unwrap_or(0)
     }
 
-    /// Whether the value was the same all the time after `from`.
+    /// Whether the value did not change after `from`.
     pub(super) fn is_constant(&self, from: Duration) -> bool {
         self.least(from) == self.most(from)
     }

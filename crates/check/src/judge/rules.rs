@@ -15,10 +15,12 @@ impl Judge {
             return;
         }
         let name = &after.name;
-        // A cache that does not show the latest set yet makes the controller take the one before for the new one, here as in Kubernetes.
+        // If the cache does not show the latest set yet, the controller treats the previous one as the new one, here as
+        // in Kubernetes.
         let is_stale = !before.history.revision.is_constant(self.from());
-        // Revisions are counted by the sets that are there, here as in Kubernetes: when those with the latest are deleted in the
-        // foreground one by one, or none is kept of a paused Deployment without a set of its present template, the count starts over.
+        // Revisions are computed from the existing sets, here as in Kubernetes: when those with the latest are deleted
+        // in the foreground one by one, or a paused Deployment without a set of its present template keeps none, the
+        // count starts over.
         let is_latest = self.sets_of(after).all(|set| set.view.revision <= after.revision);
         if after.revision < before.history.highest_revision && !is_stale && !after.is_deleting && !is_latest {
             let (from, to) = (before.history.highest_revision, after.revision);
@@ -36,8 +38,8 @@ impl Judge {
                 format!("{name}: {replicas} pods, {updated} updated, {ready} ready, {available} available");
             self.find("the numbers of a Deployment's status nest", found);
         }
-        // The condition stays when a later change begins, so only its appearance is judged. A status of an older generation may
-        // report the completion of that one.
+        // The condition stays when a later change begins, so only its first appearance is checked. A status of an older
+        // generation may report the completion of that one.
         let is_new = after.claims_completion && !before.view.claims_completion;
         let is_complete = replicas == after.wanted && updated == after.wanted && available == after.wanted;
         if is_new && after.observed_generation == after.generation && !is_complete {
@@ -94,18 +96,18 @@ impl Judge {
             let pods = &before.history.active_pods;
             let (least, most) = (pods.least(self.from()), pods.most(self.from()));
             if replicas < least || replicas > most {
-                let found = format!("{name}: {replicas} pods reported, {least} to {most} were there");
+                let found = format!("{name}: {replicas} pods reported, {least} to {most} existed");
                 self.find("a ReplicaSet reports as many pods as it had lately", found);
             }
             self.check_available(after, most);
         }
     }
 
-    /// The sizes of all sets together are not raised above the wanted number and the surge.
+    /// The total size of all sets is not raised above the desired number and the surge.
     ///
-    /// This is what bounds the pods: those of a set are bounded by its size, and old ones may take long to end. Scaling writes one set
-    /// after the other, so one that is written later counts with its share of the new total. Recreate is left out:
-    /// after a rollback by annotation, Kubernetes creates the new set at its full size.
+    /// This limits the number of pods: those of a set are limited by its size, and old ones may take long to end.
+    /// Scaling writes one set after the other, so one that is written later counts with its share of the new total.
+    /// Recreate is left out: after a rollback by annotation, Kubernetes creates the new set at its full size.
     fn check_ceiling(&mut self, set: &SetView) {
         let from = self.from();
         let Some(owner) = self.owner_of(set) else { return };
@@ -128,10 +130,11 @@ impl Judge {
         }
     }
 
-    /// No set is made smaller while fewer pods than the wanted number less `maxUnavailable` would be available.
+    /// No set is made smaller if fewer pods than the desired number less `maxUnavailable` would be available.
     ///
-    /// Scaling is left out: Kubernetes keeps the proportions of the sets then, not their availability. Pods that are not available are removed
-    /// from old sets first, so the set may also have been read with as few available pods as it had lately.
+    /// Scaling is left out: Kubernetes then keeps the proportions of the sets, not their availability. Unavailable pods
+    /// are removed from old sets first, so the set may also have been read with the lowest recent number of available
+    /// pods.
     fn check_floor(&mut self, set: &SetView, size_before: i64) {
         let from = self.from();
         let Some(owner) = self.owner_of(set) else { return };
@@ -162,7 +165,7 @@ impl Judge {
         }
     }
 
-    /// A Deployment that has been paused for a while gets no new set: its rollout waits.
+    /// A Deployment that has been paused for a while gets no new set, because its rollout does not continue.
     fn check_new_set(&mut self, set: &SetView) {
         let from = self.from();
         let Some(owner) = self.owner_of(set) else { return };
@@ -174,8 +177,8 @@ impl Judge {
 
     /// With Recreate, the set of the present template is raised from zero only when the pods of all others have ended.
     ///
-    /// A rollback by annotation is left out, as in `check_ceiling`, and so is a paused Deployment, whose latest set is scaled whatever
-    /// else there is. What the other sets had all the time counts: a cache may show less.
+    /// A rollback by annotation is left out, as in `check_ceiling`, and so is a paused Deployment, whose latest set is
+    /// scaled regardless of others. The pods that the other sets had all the time count: a cache may show fewer.
     fn check_recreate(&mut self, set: &SetView) {
         let from = self.from();
         let Some(owner) = self.owner_of(set) else { return };
@@ -194,10 +197,10 @@ impl Judge {
 
     /// Scaling up in the middle of a rolling update keeps the proportions of the sets.
     ///
-    /// A set records the most pods that all sets may have together, so its share before and after is known from itself. Shares
-    /// are rounded, and what remains goes to one of the sets, so a set that grows beyond its share breaks no
-    /// rule. Nor does one set that is scaled alone, to the size of the Deployment, or to zero when the new set is complete. If the
-    /// limits were changed meanwhile, the shares do not add up, and nothing is judged.
+    /// A set records the maximum number of pods of all sets together, so its share before and after follows from it
+    /// alone. Shares are rounded, and the remainder is added to one of the sets, so a set that grows beyond its share
+    /// breaks no rule. Nor does one set that is scaled alone, to the size of the Deployment, or to zero when the new
+    /// set is complete. If the limits were changed meanwhile, the shares do not add up, and nothing is checked.
     fn check_proportion(&mut self, before: &SetView, after: &SetView) {
         let from = self.from();
         let (Some(most_before), Some(most)) = (before.sized_max, after.sized_max) else { return };
@@ -211,7 +214,7 @@ impl Judge {
         for other in self.sets_of(&owner.view).filter(|other| other.view.uid != after.uid) {
             let Followed { view, history } = other;
             let (size, sized_max) = match history.scaled_from {
-                // It got its share of another total.
+                // It was sized for another total.
                 Some(_) if view.sized_for == after.sized_for && view.sized_max != after.sized_max => return,
                 Some(scaled_from) if view.sized_for == after.sized_for => scaled_from,
                 _ => (view.size, view.sized_max),
@@ -223,7 +226,7 @@ impl Judge {
             }
             (sets, total) = (sets + i64::from(size > 0), total + size);
         }
-        // Twice the sizes: half a pod is rounded up or down for this set, and for each that got its share before.
+        // Twice the sizes: half a pod is rounded up or down for this set, and for each that was sized before.
         let is_too_small = 2 * after.size * most_before < 2 * before.size * most - sets * most_before;
         if total <= most_before && is_too_small {
             let found = format!(
@@ -234,7 +237,7 @@ impl Judge {
         }
     }
 
-    /// What a status says to have been observed exists, and is never older than what it said before.
+    /// The observed generation exists, and does not decrease.
     fn check_observed(&mut self, name: &str, before: i64, after: i64, generation: i64) {
         if after < before || after > generation {
             let found = format!("{name}: {before} -> {after} of {generation}");
@@ -242,7 +245,7 @@ impl Judge {
         }
     }
 
-    /// A set that is removed while its Deployment lives was empty, old, and beyond the history limit.
+    /// A set that is removed while its Deployment exists was empty, old, and beyond the history limit.
     pub(super) fn check_removed_set(&mut self, set: &Followed<SetView, SetHistory>, by: Writer) {
         if by == Writer::Other {
             return;
@@ -276,15 +279,16 @@ impl Judge {
         }
     }
 
-    /// The garbage collector deletes only what has no living owner. An owner that is deleted in the foreground does not live, nor one
-    /// that was until a user changed that: the deletion of its dependents may be under way, here as in Kubernetes.
+    /// The garbage collector deletes only objects without a solid owner. An owner that is deleted in the foreground is
+    /// not solid, nor one that was until a user changed that: the deletion of its dependents may be in progress, here
+    /// as in Kubernetes.
     pub(super) fn check_collection(&mut self, write: &ObservedWrite<'_>) {
         if write.by != Writer::GarbageCollector {
             return;
         }
         let owners = self.owners.get(write.key).cloned().unwrap_or_default();
-        let living = owners.into_iter().find(|owner| self.is_living(owner));
-        if let Some(owner) = living {
+        let solid = owners.into_iter().find(|owner| self.is_solid(owner));
+        if let Some(owner) = solid {
             self.find(
                 "the garbage collector deletes nothing with a living owner",
                 format!("{}, owned by {owner}", write.key),
@@ -292,7 +296,7 @@ impl Judge {
         }
     }
 
-    fn is_living(&self, uid: &str) -> bool {
+    fn is_solid(&self, uid: &str) -> bool {
         let from = self.from();
         let deployments = self.deployments.values().map(|one| (&one.view.uid, &one.history.foreground));
         let sets = self.sets.values().map(|one| (&one.view.uid, &one.history.foreground));

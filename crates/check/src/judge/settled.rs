@@ -8,7 +8,7 @@ use super::{DeploymentHistory, Followed, Judge};
 use crate::Finding;
 
 impl Judge {
-    /// Judges a cluster that has settled: without faults, without changes, and with healthy pods.
+    /// Checks a cluster that has settled: without faults, without changes, and with healthy pods.
     pub fn settled(&self) -> Vec<Finding> {
         let mut findings = Vec::new();
         for deployment in self.deployments.values().map(|followed| &followed.view) {
@@ -19,8 +19,8 @@ impl Judge {
         findings
     }
 
-    /// Judges a cluster in which nothing has failed or changed for a while, but whose pods may be broken: a rollout that has made no
-    /// progress within its deadline, and for this long after it, is reported as such.
+    /// Checks a cluster in which nothing has failed or changed for a while, but whose pods may be broken: a rollout
+    /// that has made no progress within its deadline, and for this long after it, is reported as such.
     pub fn overdue(&self, now: Duration, margin: Duration) -> Vec<Finding> {
         let is_overdue = |deployment: &&Followed<DeploymentView, DeploymentHistory>| {
             let Followed { view, history } = deployment;
@@ -38,12 +38,12 @@ impl Judge {
         overdue.map(find).collect()
     }
 
-    /// Everything is as the Deployment asks for, and its status says so.
+    /// The sets are as the Deployment requests, and its status reports that.
     fn rolled_out(&self, deployment: &DeploymentView, findings: &mut Vec<Finding>) {
         let mut find = |broken, found: String| findings.push(Finding { broken, found });
         let (name, wanted) = (&deployment.name, deployment.wanted);
         if deployment.is_deleting {
-            find("a deleted Deployment ends", name.clone());
+            find("a deleted Deployment is removed", name.clone());
             return;
         }
         let sets: Vec<&SetView> = self.sets_of(deployment).map(|set| &set.view).collect();
@@ -54,7 +54,7 @@ impl Judge {
         };
         let mut new: Vec<_> = sets.iter().filter(|set| set.template == deployment.template).collect();
         if self.has_adopted_new_set(deployment) {
-            // Of equal sets only the oldest counts as new, which got its revision last.
+            // Of equal sets only the oldest counts as new; it got its revision last.
             new.sort_by_key(|set| set.revision);
             new.drain(..new.len() - 1);
         }

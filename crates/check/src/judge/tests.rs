@@ -6,7 +6,7 @@ use gantry_json::{Value, json};
 
 use super::{Judge, ObservedWrite, PodRequest, Writer};
 
-/// By how much the caches of these histories are late at most.
+/// The maximum time by which the caches of these histories are late.
 const STALENESS: Duration = Duration::from_secs(2);
 
 struct History {
@@ -22,7 +22,7 @@ impl History {
         history
     }
 
-    /// Lets longer pass than any cache is late.
+    /// Advances the time by more than any cache may be late.
     fn later(&mut self) {
         self.now += Duration::from_secs(10);
     }
@@ -67,7 +67,7 @@ fn web(generation: u64, spec: Value) -> Value {
     web
 }
 
-/// A set of this template, sized when the Deployment wanted `sized_for` pods and all sets could have `sized_max`.
+/// A set of this template, sized for a Deployment of `sized[0]` replicas and at most `sized[1]` pods in all sets.
 fn set(name: &str, size: u64, sized: [u64; 2]) -> Value {
     let sized = sized.map(|number| number.to_string());
     json!({
@@ -163,7 +163,7 @@ fn scaling_in_the_middle_of_a_rollout_keeps_proportions() {
     assert_eq!(scaled(8), ["scaling in the middle of a rollout keeps the proportions"]);
 }
 
-/// What rounding leaves over goes to the first set, before the other is written.
+/// The remainder of rounding is added to the first set, before the other one is written.
 #[test]
 fn a_set_that_is_not_scaled_yet_counts_with_its_share_of_the_new_total() {
     let raised = |size: u64| {
@@ -179,7 +179,7 @@ fn a_set_that_is_not_scaled_yet_counts_with_its_share_of_the_new_total() {
     assert_eq!(raised(6), ["no set is raised above the wanted number and the surge of all sets"]);
 }
 
-/// The first set got its share of another total, so the shares of the two say nothing.
+/// The first set was sized for another total, so the shares of the two are not comparable.
 #[test]
 fn proportions_are_not_expected_if_the_surge_changes_between_two_sets() {
     let mut history = History::of(rolling(10, 3, 0));
@@ -192,7 +192,7 @@ fn proportions_are_not_expected_if_the_surge_changes_between_two_sets() {
     assert_eq!(history.controller("replicasets", "v1", &set("v1", 8, [20, 21])), [""; 0]);
 }
 
-/// The set chooses anew from what its cache shows, in which the first pod is not deleted yet.
+/// The set chooses again from its cache, in which the first pod is not deleted yet.
 #[test]
 fn a_set_deletes_a_pod_too_many_only_if_the_response_to_another_deletion_was_lost() {
     let deletes_both = |is_lost: bool| {
@@ -303,8 +303,9 @@ fn unready_pods_of_an_old_set_are_removed_below_the_floor() {
     assert_eq!(broken, ["no set is scaled down below the availability floor"]);
 }
 
-/// The image was set back while the Deployment was deleted in the foreground, after the set with the latest revision had gone. And a
-/// paused Deployment that keeps no old sets got another image: all sets were old, and went.
+/// In the first case the image was set back while the Deployment was being deleted in the foreground, after the set
+/// with the latest revision had been removed. In the second case a paused Deployment that keeps no old sets got another
+/// image: all sets were old, and were removed.
 #[test]
 fn the_revision_of_a_deployment_decreases_only_with_that_of_its_sets() {
     let annotated = |mut object: Value, revision: &str| {
@@ -324,7 +325,7 @@ fn the_revision_of_a_deployment_decreases_only_with_that_of_its_sets() {
     assert_eq!(lowered("1", revised("1")), [""; 0], "the set of the latest revision is gone");
 }
 
-/// A node that was lost for a while reports its pods as ready since they were.
+/// A node that was lost for a while reports its pods as ready since their original time.
 #[test]
 fn pods_of_a_lost_node_are_available_as_soon_as_it_is_back() {
     let reported = |available: u64| {
@@ -354,7 +355,7 @@ fn an_orphaned_set_is_collected_only_if_it_was_new_when_its_deployment_was_remov
     history.controller("replicasets", "v1", &set("v1", 1, [1, 2]));
     history.later();
     history.user("deployments", "web", &deleted_with("orphan", web.clone()));
-    // By a controller whose cache does not show yet that the Deployment is being deleted.
+    // Created by a controller whose cache does not show yet that the Deployment is being deleted.
     history.controller("replicasets", "v2", &set("v2", 0, [1, 2]));
     history.controller("deployments", "web", &deleted_with("orphan", web));
     assert_eq!(history.collected("deployments", "web"), [""; 0]);
@@ -362,7 +363,7 @@ fn an_orphaned_set_is_collected_only_if_it_was_new_when_its_deployment_was_remov
     assert_eq!(history.collected("replicasets", "v1"), [orphaned]);
 }
 
-/// The garbage collector may not have seen the adoption when it orphaned the others.
+/// The garbage collector may not have observed the adoption when it orphaned the others.
 #[test]
 fn an_orphaned_set_is_collected_if_it_was_adopted_just_before() {
     let web = web(1, rolling(1, 1, 0));
@@ -377,7 +378,7 @@ fn an_orphaned_set_is_collected_if_it_was_adopted_just_before() {
     assert_eq!(history.collected("replicasets", "v1"), [""; 0]);
 }
 
-/// The user deletes the Deployment once more before its sets are orphaned.
+/// The user deletes the Deployment again before its sets are orphaned.
 #[test]
 fn sets_are_collected_if_the_user_wants_them_orphaned_no_longer() {
     let web = web(1, rolling(1, 1, 0));
@@ -396,7 +397,8 @@ fn sets_are_collected_if_the_user_wants_them_orphaned_no_longer() {
     assert_eq!(foreground.collected("replicasets", "v1"), [""; 0]);
 }
 
-/// A Deployment that is created again does not see the orphaned set yet and creates one of another name; then it adopts.
+/// A Deployment that is created again has not observed the orphaned set yet and creates one of another name; then it
+/// adopts the orphan.
 #[test]
 fn of_equal_sets_one_may_be_left_over_only_if_one_was_adopted() {
     let equal = |name: &str, revision: &str, owner: &str| {
@@ -423,7 +425,7 @@ fn of_equal_sets_one_may_be_left_over_only_if_one_was_adopted() {
     }
 }
 
-/// A deletion in the foreground has begun; then the user deletes the Deployment again, and wants its sets orphaned.
+/// A deletion in the foreground has begun; then the user deletes the Deployment again, with its sets orphaned.
 #[test]
 fn a_set_whose_deletion_has_begun_is_removed_although_its_owner_lives_again() {
     let web = web(1, rolling(1, 1, 0));

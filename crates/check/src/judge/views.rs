@@ -1,4 +1,4 @@
-//! The parts of objects that the rules are about, read from their JSON in the simplest way.
+//! The parts of objects that the rules need, read from their JSON in the simplest way.
 
 use std::time::Duration;
 
@@ -18,18 +18,18 @@ pub(super) struct DeploymentView {
     pub(super) is_paused: bool,
     pub(super) is_deleting: bool,
     pub(super) finalizers: Vec<String>,
-    /// How many old sets are kept.
+    /// The number of old sets to keep.
     pub(super) history: i64,
     pub(super) revision: i64,
     pub(super) template: Value,
     pub(super) observed_generation: i64,
     pub(super) counts: [i64; 4],
-    /// Whether a condition says that the rollout is complete.
+    /// Whether the Progressing condition reports that the rollout is complete.
     pub(super) claims_completion: bool,
-    /// Whether an annotation asks for a rollback.
+    /// Whether an annotation requests a rollback.
     pub(super) is_rolled_back: bool,
     pub(super) deadline: Option<Duration>,
-    /// The reason of the condition about its progress, and when it was last updated.
+    /// The reason of the Progressing condition, and when it was last updated.
     pub(super) progress: (String, String),
 }
 
@@ -44,7 +44,7 @@ pub(super) struct SetView {
     pub(super) size: i64,
     /// The size of the Deployment that it was last sized for.
     pub(super) sized_for: Option<i64>,
-    /// The most pods that all sets of the Deployment could have then.
+    /// The maximum number of pods of all sets of the Deployment at that time.
     pub(super) sized_max: Option<i64>,
     pub(super) min_ready: Duration,
     pub(super) revision: i64,
@@ -52,7 +52,7 @@ pub(super) struct SetView {
     pub(super) is_deleting: bool,
     pub(super) finalizers: Vec<String>,
     pub(super) observed_generation: i64,
-    /// Its pods, those that are ready and those that are available, by its status.
+    /// The numbers of its pods, of ready ones and of available ones, by its status.
     pub(super) counts: [i64; 3],
 }
 
@@ -61,9 +61,9 @@ pub(super) struct SetView {
 #[expect(clippy::struct_excessive_bools, reason = "the fields of the object are independent of each other")]
 pub(super) struct PodView {
     pub(super) owner: String,
-    /// Neither ended nor terminating.
+    /// Whether it is neither ended nor terminating.
     pub(super) is_active: bool,
-    /// Not ended. It may be terminating.
+    /// Whether it has not ended. It may be terminating.
     pub(super) is_unfinished: bool,
     pub(super) is_evicted: bool,
     pub(super) is_ready: bool,
@@ -108,12 +108,12 @@ impl DeploymentView {
         self.is_deleting && waits_for_dependents(&self.finalizers)
     }
 
-    /// The most pods that its sets may be sized for.
+    /// The maximum total size of its sets.
     pub(super) fn ceiling(&self) -> i64 {
         self.wanted + self.surge
     }
 
-    /// The fewest pods that must be available in a rolling update.
+    /// The minimum number of available pods in a rolling update.
     pub(super) fn floor(&self) -> i64 {
         self.wanted - self.unavailable
     }
@@ -174,7 +174,7 @@ impl PodView {
     }
 }
 
-/// Surge and unavailable in pods: percentages of the wanted number, rounded up and down, never both zero.
+/// Surge and unavailable in pods: percentages of the desired number, rounded up and down, never both zero.
 fn limits(surge: &Value, unavailable: &Value, wanted: i64) -> (i64, i64) {
     let pods = |limit: &Value, round_up: bool| match limit.as_str().and_then(|text| text.strip_suffix('%')) {
         Some(percent) => {

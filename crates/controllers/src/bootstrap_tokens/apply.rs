@@ -13,7 +13,7 @@ use super::observe::CLUSTER_INFO;
 use super::{ClusterInfoSigner, TokenCleaner};
 
 impl TokenCleaner {
-    /// Deletes the Secret that was observed, and no other of its name.
+    /// Deletes the Secret that was observed, but not another one of its name.
     pub(super) async fn delete(&self, key: &ObjectKey, uid: Uid) -> Result<(), RequestError> {
         let target = ResourcePath::object(&Plain::<Secret>::resource(), Some(&key.namespace), &key.name);
         let deletion = DeleteParams { uid: Some(uid), ..DeleteParams::default() };

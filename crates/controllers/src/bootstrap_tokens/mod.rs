@@ -1,6 +1,6 @@
 //! Bootstrap tokens: deletes those that have expired, and signs the ConfigMap `cluster-info` with the others.
 //!
-//! They run where Gantry runs the API server. Elsewhere kube-controller-manager does the same.
+//! These controllers run where Gantry runs the API server. Elsewhere kube-controller-manager does the same.
 
 mod apply;
 mod observe;

@@ -16,18 +16,18 @@ use crate::context::Assembly;
 
 /// The namespace of tokens.
 const SYSTEM: &str = "kube-system";
-/// The ConfigMap that says how to reach and trust the cluster.
+/// The ConfigMap with the address and the certificate authority of the cluster.
 pub(super) const CLUSTER_INFO: (&str, &str) = ("kube-public", "cluster-info");
 
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
-    /// Only those that hold tokens.
+    /// Only Secrets that hold tokens.
     pub(super) secrets: Informer<Plain<Secret>>,
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct ClusterInfo {
-    /// Only the one.
+    /// Only the one ConfigMap.
     pub(super) maps: Informer<Plain<ConfigMap>>,
 }
 
@@ -59,7 +59,7 @@ impl ClusterInfo {
     }
 }
 
-/// The data of the ConfigMap with the signatures of these tokens; `None` if it is right, or has nothing to sign.
+/// The data of the ConfigMap with the signatures of these tokens; `None` if it is up to date, or has nothing to sign.
 pub(super) fn signed(info: &ConfigMap, tokens: &BTreeMap<&str, &str>) -> Option<BTreeMap<String, String>> {
     let data = info.data.as_ref()?;
     let text = data.get(KUBECONFIG)?;

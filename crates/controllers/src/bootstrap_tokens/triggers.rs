@@ -1,4 +1,4 @@
-//! What enqueues: a token its own changes, the ConfigMap its own and those of every token.
+//! The changes that enqueue a token: its own; and those that enqueue the ConfigMap: its own and those of every token.
 
 use gantry_model::{Name, ObjectKey};
 use gantry_runtime::Queue;

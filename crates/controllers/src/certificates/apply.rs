@@ -1,4 +1,4 @@
-//! Checks permissions by access reviews, signs certificates, and writes decisions.
+//! Checks permissions by access reviews, signs certificates, and writes the decisions.
 
 use gantry_certificates::{Lifetime, SigningTerms};
 use gantry_decide::Wake;
@@ -16,7 +16,7 @@ use super::{ClusterSigner, Requests};
 const GROUP: &str = "certificates.k8s.io";
 
 impl Requests {
-    /// Approves a request if its requestor has the permission for it; tries again if not, because roles may change.
+    /// Approves a request if its requestor has the permission for it; retries if not, because roles may change.
     pub(super) async fn approve(&self, observed: &ObservedRequest) -> Result<Wake, RequestError> {
         let rules = certificates::approval_rules(&observed.decided_on);
         for rule in &rules {
@@ -47,11 +47,11 @@ impl Requests {
             },
         });
         let path = ResourcePath::path("/apis/authorization.k8s.io/v1/subjectaccessreviews");
-        let answer: Value = self.context.api.create(&path, &review).await?;
-        Ok(answer["status"]["allowed"] == true)
+        let response: Value = self.context.api.create(&path, &review).await?;
+        Ok(response["status"]["allowed"] == true)
     }
 
-    /// Signs a request, or writes why it is not signed.
+    /// Signs a request, or records the reason why it is not signed.
     pub(super) async fn sign(
         &self,
         observed: &ObservedRequest,
@@ -81,7 +81,8 @@ impl Requests {
         Ok(Wake::OnChange)
     }
 
-    /// Writes a subresource of a request. A request that changed or is gone is looked at again when the cache has the change.
+    /// Writes a subresource of a request. A request that changed or was deleted is synced again when the cache has the
+    /// change.
     async fn write(
         &self,
         request: &CertificateSigningRequest,

@@ -1,6 +1,6 @@
 //! Approves, signs and deletes CertificateSigningRequests: three controllers over one cache.
 //!
-//! They run where Gantry runs the API server. Elsewhere kube-controller-manager does the same.
+//! These controllers run where Gantry runs the API server. Elsewhere kube-controller-manager does the same.
 
 mod apply;
 mod observe;
@@ -27,12 +27,12 @@ const WORKERS: usize = 1;
 pub struct ClusterSigner {
     /// Its certificate and its key.
     pub authority: Arc<RequestSigner>,
-    /// How long certificates live that ask for no shorter life.
+    /// How long certificates are valid whose request has no shorter lifetime.
     pub longest: Duration,
 }
 
 impl ClusterSigner {
-    /// How long certificates live by default: a year, as in Kubernetes.
+    /// How long certificates are valid by default: a year, as in Kubernetes.
     pub const LONGEST: Duration = Duration::from_secs(365 * 24 * 3600);
 }
 
@@ -43,7 +43,7 @@ struct Requests {
     task: Task,
 }
 
-/// What a controller does about requests.
+/// The task of a controller of requests.
 #[derive(Clone, Debug)]
 enum Task {
     Approve,
@@ -55,7 +55,7 @@ pub(crate) fn assemble_approving(assembly: &mut Assembly<'_>) {
     assemble(assembly, "certificate_approving", Task::Approve);
 }
 
-/// Without an authority nothing is signed.
+/// Adds the signing controller, if there is an authority.
 pub(crate) fn assemble_signing(assembly: &mut Assembly<'_>) {
     let Some(signer) = assembly.options.signer.clone() else {
         tracing::info!("no authority is given, so no certificate is signed");

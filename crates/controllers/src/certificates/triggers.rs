@@ -1,4 +1,4 @@
-//! What enqueues a request: its own changes.
+//! The changes that enqueue a request: its own.
 
 use gantry_model::ObjectKey;
 use gantry_runtime::Queue;

@@ -1,4 +1,4 @@
-//! Writing the rules of a role.
+//! Writes the rules of a role.
 
 use gantry_json::{Value, json};
 use gantry_model::{ClusterRole, Name, PolicyRule};
@@ -8,7 +8,7 @@ use gantry_runtime::{RequestError, ResourcePath};
 use super::Aggregation;
 
 impl Aggregation {
-    /// Applies the rules and nothing else; a role without rules gives up those that were applied before.
+    /// Applies the rules and nothing else; if the role has none any more, the rules applied before are removed.
     pub(super) async fn apply(&self, role: &Name, rules: &[PolicyRule]) -> Result<(), RequestError> {
         let resource = ClusterRole::resource();
         let mut object = json!({

@@ -5,12 +5,12 @@ use gantry_model::{ClusterRole, InvalidSelector, Name, ObjectKey, PolicyRule};
 use gantry_runtime::Informer;
 use k8s_openapi::api::rbac::v1 as wire;
 
-/// The copies that the controller reads.
+/// The cache that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Roles(pub(super) Informer<ClusterRole>);
 
 impl Roles {
-    /// The rules to write into a role, if it lacks them.
+    /// The rules to write into a role, if they differ.
     pub(super) fn step(&self, role: &Name) -> Result<Option<Vec<PolicyRule>>, InvalidSelector> {
         let all = self.0.read();
         let Some(role) = all.get(&ObjectKey::new("", role.clone())) else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! What wakes an aggregated role: a change of any role.
+//! The changes that enqueue an aggregated role: those of any role.
 
 use gantry_decide::cluster_role_aggregation::triggers::on_role;
 use gantry_model::Name;

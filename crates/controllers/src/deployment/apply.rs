@@ -26,7 +26,7 @@ pub(super) enum ApplyError {
 }
 
 impl Deployments {
-    /// Carries out the steps in order, up to a refusal that matters.
+    /// Carries out the steps in order, up to a refusal that is not ignored.
     pub(super) async fn apply(
         &self,
         snapshot: &mut SyncSnapshot,
@@ -89,8 +89,8 @@ impl Deployments {
         Ok(())
     }
 
-    /// Reads a set if the outcome of a write to it is unknown. If the template changed before the cache shows the write, the next sync
-    /// could give the same revision to another set.
+    /// Reads a set if the outcome of a write to it is unknown. If the template changed before the cache shows the
+    /// write, the next sync could give the same revision to another set.
     async fn known_outcome(
         &self,
         snapshot: &SyncSnapshot,
@@ -106,7 +106,7 @@ impl Deployments {
         Ok(written?)
     }
 
-    /// Notes the version of a set: no sync decides before the cache shows it.
+    /// Records the version of a set: no sync decides before the cache shows it.
     fn note_written_set(&self, snapshot: &SyncSnapshot, set: &CachedReplicaSet) {
         let uid = &snapshot.deployment.parsed.meta.uid;
         self.written_sets().wrote(&snapshot.key(), uid, CachedResource::ReplicaSets, set.version());
@@ -131,7 +131,8 @@ impl Deployments {
         Ok(())
     }
 
-    /// Deletes a set as it was seen, so that one that has grown meanwhile is kept; not found counts as success.
+    /// Deletes a set in the observed version, so that one that has grown meanwhile is kept; not found counts as
+    /// success.
     async fn delete_set(&self, snapshot: &mut SyncSnapshot, set: &Name) -> Result<(), Refusal> {
         let key = ObjectKey { namespace: snapshot.key().namespace, name: set.clone() };
         let seen = snapshot.sets.get(set);
@@ -201,7 +202,7 @@ fn unreadable(error: &ParseError) -> Refusal {
     Refusal::other(error.to_string())
 }
 
-/// One line for each rollout; its steps are in the events.
+/// Logs one line for each rollout; its steps are recorded as events.
 fn log_end(snapshot: &SyncSnapshot, ended: RolloutEnd, status: &DeploymentStatus) {
     let (key, available) = (snapshot.key(), status.available);
     let annotations = &snapshot.deployment.parsed.meta.annotations;

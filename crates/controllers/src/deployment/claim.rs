@@ -47,7 +47,7 @@ impl Deployments {
         }
         for set in release.iter().filter_map(|name| candidates.get(name)) {
             match self.release(snapshot, set).await {
-                // It was deleted meanwhile, or another set has its name: either way it is not ours any more.
+                // It was deleted meanwhile, or another set has its name: either way it is not owned any more.
                 Ok(()) | Err(Refusal { kind: RefusalKind::NotFound | RefusalKind::Invalid, .. }) => {}
                 Err(refusal) => refusals.push(refusal),
             }

@@ -1,4 +1,5 @@
-//! Objects that were written and that the caches do not show yet: the next sync starts from them and so does not conflict.
+//! Objects that were written and that the caches do not show yet: the next sync starts from them, and so does not
+//! conflict.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +30,7 @@ impl LastWrites {
         }
     }
 
-    /// Replaces older objects of a snapshot, and drops what the snapshot has.
+    /// Replaces older objects of a snapshot, and drops those that the snapshot has reached.
     pub(super) fn update(&mut self, snapshot: &mut SyncSnapshot) {
         match &self.deployment {
             Some(written) if is_newer(&**written, &*snapshot.deployment) => {
@@ -46,7 +47,7 @@ impl LastWrites {
         });
     }
 
-    /// Whether the caches have everything.
+    /// Whether the caches have reached everything.
     pub(super) fn is_empty(&self) -> bool {
         self.deployment.is_none() && self.sets.is_empty()
     }

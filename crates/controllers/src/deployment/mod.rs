@@ -1,4 +1,4 @@
-//! Deployments: observe, decide, apply; and decide again after some refusals.
+//! Deployments: observe, decide, apply; after some refusals, decide again.
 
 mod apply;
 mod claim;
@@ -27,7 +27,8 @@ struct Deployments {
     context: Context,
     caches: Caches,
     repairs: Repairs,
-    /// The versions of ReplicaSets that the cache has to reach: of those that were created, or written with an unknown outcome.
+    /// The versions of ReplicaSets that the cache has to reach: of those that were created, or written with an unknown
+    /// outcome.
     written_sets: Arc<Mutex<WrittenVersions>>,
 }
 
@@ -78,7 +79,7 @@ impl Deployments {
                 Err(ApplyError::DecideAgain(step)) => refused = Some(step),
             }
         }
-        Err(Refusal::other("refused again and again within one sync"))
+        Err(Refusal::other("refused repeatedly within one sync"))
     }
 
     fn written_sets(&self) -> MutexGuard<'_, WrittenVersions> {

@@ -45,7 +45,8 @@ impl Caches {
         ReadVersions::from([(CachedResource::ReplicaSets, self.sets.read().version().clone())])
     }
 
-    /// The objects of a Deployment, those that were just written in the state in which they were stored; `None` if it does not exist.
+    /// The objects of a Deployment, those that were just written in the state in which they were stored; `None` if it
+    /// does not exist.
     pub(super) fn observe(&self, key: &ObjectKey) -> Option<SyncSnapshot> {
         let snapshot = self.cached(key);
         let mut last_writes = self.last_writes();
@@ -62,7 +63,7 @@ impl Caches {
         Some(snapshot)
     }
 
-    /// Remembers what was written of these objects until the caches show it.
+    /// Keeps what was written of these objects until the caches show it.
     pub(super) fn note_writes(&self, written: &SyncSnapshot) {
         let key = written.key();
         let Some(cached) = self.cached(&key) else { return };

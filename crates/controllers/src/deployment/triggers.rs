@@ -1,4 +1,4 @@
-//! What enqueues a Deployment: the rules map every change to keys.
+//! The changes that enqueue a Deployment: the rules map every change to keys.
 
 use std::sync::RwLockReadGuard;
 

@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets: keeps the status up to date from which the API server allows evictions.
+//! PodDisruptionBudgets: keeps their status up to date, from which the API server allows evictions.
 
 mod apply;
 mod observe;

@@ -1,4 +1,4 @@
-//! What enqueues a budget: its own changes, and those of the pods that it selects.
+//! The changes that enqueue a budget: its own, and those of the pods that it selects.
 
 use std::sync::RwLockReadGuard;
 

@@ -1,4 +1,4 @@
-//! Writing slices: new ones first, so that no address is missing in between.
+//! Writes slices: new ones first, so that no address is missing in between.
 
 use gantry_decide::endpoint_slice_mirroring::Mirroring;
 use gantry_json::Value;
@@ -11,7 +11,7 @@ use super::observe::Snapshot;
 use crate::endpoint_slice_cache::updated_slice;
 
 impl Mirror {
-    /// Creates, changes and deletes slices, up to the first refusal.
+    /// Creates, changes and deletes slices, until a request is refused.
     pub(super) async fn apply(
         &self,
         key: &ObjectKey,

@@ -1,4 +1,4 @@
-//! What enqueues Endpoints: their changes, those of their Service, and those of the slices that mirror them.
+//! The changes that enqueue Endpoints: their own, those of their Service, and those of the slices that mirror them.
 
 use gantry_decide::endpoint_slice_mirroring::service_of;
 use gantry_model::ObjectKey;

@@ -1,4 +1,4 @@
-//! Writing slices: new ones first, so that no endpoint is missing in between.
+//! Writes slices: new ones first, so that no endpoint is missing in between.
 
 use gantry_decide::endpoint_slices::Decision;
 use gantry_decide::written_versions::CachedResource;
@@ -12,7 +12,7 @@ use super::observe::Snapshot;
 use crate::endpoint_slice_cache::updated_slice;
 
 impl EndpointSlices {
-    /// Creates, changes and deletes slices, up to the first refusal.
+    /// Creates, changes and deletes slices, until a request is refused.
     pub(super) async fn apply(&self, snapshot: &Snapshot, decision: &Decision) -> Result<(), Refusal> {
         let resource = CachedEndpointSlice::resource();
         let meta = &snapshot.service.meta;

@@ -39,7 +39,7 @@ impl Reconciler<ObjectKey> for EndpointSlices {
         let read = self.caches.versions();
         self.memory().check(key, &read).map_err(|stale| Refusal::other(stale.to_string()))?;
         let Some(service) = self.caches.services.service(key) else {
-            // The garbage collector deletes what belongs to it.
+            // The garbage collector deletes the slices.
             self.memory().times.forget(key);
             return Ok(Wake::OnChange);
         };

@@ -1,4 +1,4 @@
-//! What enqueues a Service: its changes, those of its pods, and those of its slices.
+//! The changes that enqueue a Service: its own, those of its pods, and those of its slices.
 
 use gantry_decide::endpoint_slices::service_of;
 use gantry_model::ObjectKey;

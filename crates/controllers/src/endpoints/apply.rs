@@ -1,4 +1,4 @@
-//! Writing Endpoints.
+//! Writes Endpoints.
 
 use gantry_decide::endpoints::{Decision, EVENT_SOURCE, failed};
 use gantry_decide::written_versions::CachedResource;
@@ -11,7 +11,7 @@ use super::EndpointsController;
 use super::observe::Snapshot;
 
 impl EndpointsController {
-    /// Creates or changes the Endpoints of a Service; records an event if it is refused.
+    /// Creates or updates the Endpoints of a Service; records an event if that is refused.
     pub(super) async fn apply(&self, snapshot: &Snapshot, decision: Decision) -> Result<(), Refusal> {
         let (draft, existing) = match &decision {
             Decision::Nothing => return Ok(()),
@@ -45,7 +45,7 @@ impl EndpointsController {
         }
     }
 
-    /// Deletes the Endpoints of a Service that is gone.
+    /// Deletes the Endpoints of a deleted Service.
     pub(super) async fn delete(&self, key: &ObjectKey) -> Result<(), Refusal> {
         let resource = CachedEndpoints::resource();
         let target = ResourcePath::object(&resource, Some(&key.namespace), &key.name);

@@ -12,7 +12,7 @@ use gantry_runtime::informer::CachedEndpoints;
 use crate::context::Assembly;
 use crate::services::ServiceCaches;
 
-/// The copies that the controller reads.
+/// The caches that the controller reads.
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) services: ServiceCaches,
@@ -32,12 +32,12 @@ impl Caches {
         Self { services: ServiceCaches::of(assembly), endpoints: assembly.informer() }
     }
 
-    /// How far the cache of what is written has come.
+    /// The version that the cache of Endpoints has reached.
     pub(super) fn versions(&self) -> ReadVersions {
         ReadVersions::from([(CachedResource::Endpoints, self.endpoints.read().version().clone())])
     }
 
-    /// Looks at one Service.
+    /// Takes the snapshot of one Service.
     pub(super) fn observe(&self, service: Arc<Service>) -> Snapshot {
         let endpoints = self.endpoints.read().get(&service.meta.key()).cloned();
         Snapshot { endpoints, pods: self.services.pods_of(&service), service }
@@ -45,7 +45,7 @@ impl Caches {
 }
 
 impl Snapshot {
-    /// Asks the rules what to do.
+    /// Decides what to do.
     pub(super) fn decide(&self, times: &mut TriggerTimes) -> Decision {
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
         let triggered = times.look(&self.service, &pods);

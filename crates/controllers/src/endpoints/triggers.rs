@@ -1,4 +1,4 @@
-//! What enqueues a Service: its changes, those of its pods, and the deletion of its Endpoints.
+//! The changes that enqueue a Service: its own, those of its pods, and the deletion of its Endpoints.
 
 use gantry_decide::endpoints::is_lock;
 use gantry_model::ObjectKey;
@@ -10,7 +10,7 @@ use super::observe::Caches;
 pub(super) fn subscribe(caches: &Caches, queue: &Queue<ObjectKey>) {
     caches.services.subscribe(queue);
     let to = queue.clone();
-    // Writes of other clients stay until the Service or a pod changes, as on Kubernetes.
+    // Writes of other clients are not corrected before the Service or a pod changes, as on Kubernetes.
     caches.endpoints.subscribe(move |change| {
         if let InformerEvent::Deleted(endpoints) = change {
             to.add(endpoints.parsed.meta.key());

@@ -54,9 +54,9 @@ impl Garbage {
         queue_result(disposition, &result)
     }
 
-    /// Answers the first read of an attempt from the cache, if it has the object.
+    /// Serves the first read of an attempt from the cache, if it has the object.
     ///
-    /// The deletion has the version that was read as a precondition: if it was an old one, the object is read live.
+    /// The deletion has the version that was read as a precondition: if it was stale, the object is read live.
     fn answer_from_cache(&self, first: AttemptStep) -> AttemptStep {
         match first {
             AttemptStep::Read(target, reading) => match self.cached(&target) {
@@ -67,7 +67,8 @@ impl Garbage {
         }
     }
 
-    /// The object in the cache. What is being deleted is read live: its finalizers are not only preconditions.
+    /// The object in the cache. An object that is being deleted is read live: its finalizers are not only
+    /// preconditions.
     fn cached(&self, identity: &Identity) -> Option<ObjectMetadata> {
         let cache = {
             let graph_state = self.graph_state();
@@ -92,8 +93,8 @@ impl Garbage {
                     waiting.resume()
                 }
                 AttemptStep::Read(target, reading) => {
-                    let answer = self.read(&target).await;
-                    reading.resume(answer.into(), &mut self.graph_state().context())
+                    let response = self.read(&target).await;
+                    reading.resume(response.into(), &mut self.graph_state().context())
                 }
                 AttemptStep::Patch(target, patch, patching) => {
                     patching.resume(self.patch(&target, &patch).await.into())
@@ -128,7 +129,7 @@ impl Garbage {
         Ok(self.context.api.delete(&target, &deletion).await?)
     }
 
-    /// The URL of an object, by what is served now.
+    /// The URL of an object, from the currently served kinds.
     fn target(&self, identity: &Identity) -> Result<ResourcePath, Refusal> {
         let graph_state = self.graph_state();
         let resource =

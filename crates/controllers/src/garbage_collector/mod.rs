@@ -35,7 +35,7 @@ use observe::{Monitors, sync_of};
 #[derive(Clone, Debug)]
 struct Garbage {
     context: Context,
-    /// Those of the other controllers, whose watches are shared.
+    /// The informers of the other controllers, whose watches are shared.
     informers: Informers,
     graph_state: Arc<Mutex<GraphState>>,
     to_delete: Queue<QueueItem>,
@@ -112,7 +112,7 @@ impl Garbage {
             match discovery::start(&monitors.watches(), waited) {
                 Start::Wait => {
                     let rest = discovery::INITIAL_SYNC_MAX.saturating_sub(waited);
-                    // A timeout is not an error: the next turn of the loop decides.
+                    // A timeout is not an error: the next iteration of the loop decides.
                     let _ = tokio::time::timeout(rest, monitors.synced()).await;
                 }
                 Start::Synced => return,
@@ -141,7 +141,7 @@ impl Garbage {
             let kinds: Vec<_> = pending.iter().map(|(resource, _)| resource.plural.as_str()).collect();
             tracing::warn!(kinds = kinds.join(", "), "orphaning waits until these kinds have been listed");
             let synced = join_all(pending.iter().map(|(_, informer)| informer.synced()));
-            // A timeout is not an error: the next turn of the loop decides.
+            // A timeout is not an error: the next iteration of the loop decides.
             let _ = tokio::time::timeout(discovery::DISCOVERY_REFRESH, synced).await;
         }
     }

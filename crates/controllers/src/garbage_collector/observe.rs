@@ -23,7 +23,7 @@ pub(super) struct Monitors {
 #[derive(Debug)]
 struct Monitor {
     informer: Informer<MetadataOnly>,
-    /// `None` if the watch is another component's.
+    /// `None` if the watch belongs to another component.
     own_watch: Option<(Switch, JoinHandle<()>)>,
 }
 
@@ -32,7 +32,7 @@ impl Monitors {
         Self { garbage, by_resource: BTreeMap::new() }
     }
 
-    /// Discovers what is served, and starts and stops watches accordingly. Returns whether discovery succeeded.
+    /// Discovers the served resources, and starts and stops watches accordingly. Returns whether discovery succeeded.
     pub(super) async fn refresh(&mut self) -> bool {
         let found = match discover(&self.garbage.context.api).await {
             Ok(found) => found,

@@ -29,7 +29,7 @@ impl Garbage {
             && old.owners == new.owners
             && old.finalizers == new.finalizers
             && old.deleting == new.deleting;
-        // The graph may have found out meanwhile that the object is gone.
+        // A live read may have shown meanwhile that the object does not exist.
         let is_shown = |node: &GraphNode| node.presence() != Presence::Virtual;
         is_same && self.graph_state().graph.node(&new.identity.uid).is_some_and(is_shown)
     }

@@ -25,7 +25,9 @@ impl Namespaces {
         let found = discover(&self.context.api).await?;
         let mut remaining_content = RemainingContent::default();
         for group in &found.failed_groups {
-            remaining_content.undiscovered.insert(group.clone(), "the group does not answer".to_owned());
+            remaining_content
+                .undiscovered
+                .insert(group.clone(), "the discovery of the group failed".to_owned());
         }
         let (pods, others): (Vec<_>, Vec<_>) =
             deletable(&found).into_iter().partition(|served| is_pods(&served.resource));
@@ -37,13 +39,13 @@ impl Namespaces {
         }
         let namespace = &namespace;
         let emptied = futures::stream::iter(others).map(|served: ServedResource| async move {
-            let mut left = RemainingContent::default();
-            self.delete_kind(namespace, &served, &mut left).await;
-            left
+            let mut remaining = RemainingContent::default();
+            self.delete_kind(namespace, &served, &mut remaining).await;
+            remaining
         });
         let mut emptied = emptied.buffer_unordered(KINDS_AT_ONCE);
-        while let Some(left) = emptied.next().await {
-            add(&mut remaining_content, left);
+        while let Some(remaining) = emptied.next().await {
+            add(&mut remaining_content, remaining);
         }
         Ok(remaining_content)
     }
@@ -96,8 +98,8 @@ impl Namespaces {
         let (api, resource) = (&self.context.api, &served.resource);
         let collection = ResourcePath::collection(resource, Some(namespace));
         let has_delete_collection = served.verbs.contains("deletecollection");
-        // Most kinds have no objects here, so listing first saves half of the requests and every write. Of a collection that is deleted as
-        // a whole, one object is enough to know that there are any.
+        // Most kinds have no objects here, so listing first saves half of the requests and every write. If the
+        // collection is deleted as a whole, one object is enough to know that there are any.
         let query: &[_] = if has_delete_collection { &[("limit", "1")] } else { &[] };
         let present = self.list(resource, &collection, query).await?;
         if present.is_empty() {
@@ -112,9 +114,9 @@ impl Namespaces {
                 api.delete(&target, &DeleteParams::background()).await.none_if_absent()?;
             }
         }
-        let left = self.list(resource, &collection, &[]).await?;
-        if !left.is_empty() {
-            count(resource, &left, remaining_content);
+        let remaining = self.list(resource, &collection, &[]).await?;
+        if !remaining.is_empty() {
+            count(resource, &remaining, remaining_content);
         }
         Ok(())
     }
@@ -153,10 +155,10 @@ fn is_pods(resource: &Resource) -> bool {
     (resource.group(), resource.plural.as_str()) == PODS
 }
 
-fn count(resource: &Resource, left: &[Value], remaining_content: &mut RemainingContent) {
+fn count(resource: &Resource, remaining: &[Value], remaining_content: &mut RemainingContent) {
     let kind = (resource.group().to_owned(), resource.plural.clone());
-    remaining_content.remaining.insert(kind, left.len());
-    for object in left {
+    remaining_content.remaining.insert(kind, remaining.len());
+    for object in remaining {
         let finalizers = object["metadata"]["finalizers"].as_array().into_iter().flatten();
         for finalizer in finalizers.filter_map(Value::as_str) {
             *remaining_content.finalizers.entry(finalizer.to_owned()).or_default() += 1;

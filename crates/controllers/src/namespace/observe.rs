@@ -13,13 +13,13 @@ use crate::context::Assembly;
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) namespaces: Informer<Plain<core::Namespace>>,
-    /// Their deletion enqueues the namespace.
+    /// The deletion of a pod enqueues its namespace.
     pub(super) pods: Informer<Pod>,
 }
 
 impl Caches {
     pub(super) fn of(assembly: &mut Assembly<'_>) -> Self {
-        // Without pods, content can be deleted all the same.
+        // Content can also be deleted before the pods are synced.
         Self { namespaces: assembly.informer(), pods: assembly.informers.of() }
     }
 

@@ -1,4 +1,4 @@
-//! What enqueues a namespace: its own changes while it is terminating, and the deletion of its pods.
+//! The changes that enqueue a namespace: its own while it is terminating, and the deletion of its pods.
 
 use gantry_model::Name;
 use gantry_runtime::informer::Cached as _;

@@ -126,7 +126,7 @@ impl NodeLifecycle {
         });
         let body = json!({"metadata": {"uid": meta.uid.as_str()}, "status": {"conditions": [condition]}});
         let target = ResourcePath::object(&Pod::resource(), Some(&meta.namespace), &meta.name);
-        // After a conflict, too, the pod is not deleted without its condition: the sync is tried again.
+        // After a conflict, too, the pod is not deleted without its condition: the sync is retried.
         if self.patch(&target.part("status"), &body).await.none_if_absent()?.is_none() {
             return Ok(());
         }

@@ -1,7 +1,7 @@
-//! Silent nodes: their status becomes unknown, they are tainted, and the pods on them are evicted in time.
+//! Nodes without heartbeats: their status becomes unknown, they are tainted, and their pods are evicted in time.
 //!
 //! kube-controller-manager has two controllers for this, the node-lifecycle and the taint-eviction controller. Here
-//! it is one, only where Gantry runs the nodes.
+//! it is one, and runs only where Gantry runs the nodes.
 
 mod apply;
 mod observe;
@@ -76,10 +76,10 @@ impl NodeLifecycle {
             match done.await {
                 Ok(()) => {}
                 Err(failure) if matches!(failure.kind(), RefusalKind::Conflict | RefusalKind::NotFound) => {
-                    tracing::debug!(node = %node.name, %failure, "the node is not as it was; looking again");
+                    tracing::debug!(node = %node.name, %failure, "the node has changed meanwhile; retrying");
                 }
                 Err(failure) => {
-                    tracing::warn!(node = %node.name, %failure, "a node could not be reconciled; trying again");
+                    tracing::warn!(node = %node.name, %failure, "a node could not be reconciled; retrying");
                 }
             }
         }
@@ -87,7 +87,7 @@ impl NodeLifecycle {
         state.evictions.values().filter_map(|plan| plan.at).min()
     }
 
-    /// Brings status, taints and pods of a node in line with its heartbeats.
+    /// Reconciles status, taints and pods of a node with its heartbeats.
     async fn reconcile(&self, node: &ObservedNode, silent: bool) -> Result<(), RequestError> {
         let ready = if silent { ReadyStatus::Unknown } else { node.ready };
         if silent && node.ready != ReadyStatus::Unknown {

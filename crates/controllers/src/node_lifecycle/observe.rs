@@ -25,16 +25,16 @@ pub(super) struct ObservedNode {
     pub(super) uid: Uid,
     pub(super) version: ResourceVersion,
     pub(super) ready: ReadyStatus,
-    /// The last heartbeat: any other text is a new one.
+    /// The last heartbeat, as text: a different one is a new heartbeat.
     pub(super) heartbeat: String,
     /// Its conditions, by type.
     pub(super) conditions: Vec<String>,
     pub(super) taints: Vec<core::Taint>,
-    /// The keys of the taints for what it has too little of.
+    /// The keys of the taints for the resources that are short on the node.
     pub(super) pressures: Vec<&'static str>,
 }
 
-/// The conditions of nodes that have too little of something, and the taint of each, which keeps new pods away.
+/// The conditions of nodes that are short of a resource, and the taint of each, which keeps new pods away.
 const PRESSURE_TAINTS: [(&str, &str); 4] = [
     ("MemoryPressure", "node.kubernetes.io/memory-pressure"),
     ("DiskPressure", "node.kubernetes.io/disk-pressure"),
@@ -117,7 +117,7 @@ pub(super) fn taints_of(node: &core::Node) -> Vec<core::Taint> {
     node.spec.as_ref().and_then(|spec| spec.taints.clone()).unwrap_or_default()
 }
 
-/// The taints that replace the given ones; `None` if they stay.
+/// The taints that replace the given ones; `None` if they are unchanged.
 pub(super) fn taints_for(
     taints: &[core::Taint],
     ready: ReadyStatus,
@@ -157,7 +157,7 @@ pub(super) fn tolerations(pod: &core::Pod) -> Vec<Toleration> {
         .collect()
 }
 
-/// When a pod was started on its node, as far as its status says.
+/// When a pod was started on its node, according to its status.
 pub(super) fn started_at(pod: &core::Pod, now: Timestamp) -> Timestamp {
     let started = pod.status.as_ref().and_then(|status| status.start_time.as_ref());
     started.or(pod.metadata.creation_timestamp.as_ref()).map_or(now, Timestamp::parse)

@@ -1,4 +1,4 @@
-//! What wakes the controller: a timer, and changed taints of nodes.
+//! The triggers of a check: a timer, and changed taints of nodes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(super) struct TaintNotifier(Arc<Notify>);
 impl TaintNotifier {
     /// Returns when notified, or after `at_most`.
     pub(super) async fn wait(&self, at_most: Duration) {
-        // Either way it is time to check.
+        // A timeout is not an error: the nodes are checked in either case.
         let _ = tokio::time::timeout(at_most, self.0.notified()).await;
     }
 }

@@ -1,8 +1,7 @@
-//! Pods that no kubelet will terminate: those of nodes that are gone, and those that were deleted before they were
-//! bound.
+//! Pods that no kubelet will terminate: those of absent nodes, and those that were deleted before they were bound.
 //!
-//! Only where Gantry runs the nodes. Elsewhere kube-controller-manager does it, which may know better why a node is
-//! absent.
+//! Only where Gantry runs the nodes. Elsewhere kube-controller-manager does it, which may have better information about
+//! why a node is absent.
 
 mod apply;
 mod observe;

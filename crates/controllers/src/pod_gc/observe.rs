@@ -27,7 +27,7 @@ pub(super) struct AbsentNodes {
 pub(super) struct OrphanedPod {
     pub(super) pod: ObjectKey,
     pub(super) uid: Uid,
-    /// Its node, if it was bound: to be read live once more.
+    /// Its node, if it was bound: it is read live before the pod is deleted.
     pub(super) node: Option<Name>,
 }
 
@@ -46,7 +46,7 @@ impl Caches {
 }
 
 impl AbsentNodes {
-    /// Records the nodes that are absent now, and drops those that are back.
+    /// Records the nodes that are absent now, and drops those that exist again.
     fn look<'a>(&mut self, missing: impl Iterator<Item = &'a Name>, now: Timestamp) {
         let before = std::mem::take(&mut self.since);
         for node in missing {
@@ -90,6 +90,6 @@ mod tests {
         assert!(missing.is_expired(&n1, at(40)));
         missing.look([].into_iter(), at(60));
         missing.look([&n1].into_iter(), at(80));
-        assert!(!missing.is_expired(&n1, at(80)), "it was back in between");
+        assert!(!missing.is_expired(&n1, at(80)), "the node existed in between");
     }
 }

@@ -1,4 +1,4 @@
-//! What wakes the controller: a timer only. A short absence of a node needs no reaction.
+//! The trigger of a check: only a timer. A short absence of a node needs no reaction.
 
 use std::time::Duration;
 

@@ -26,22 +26,22 @@ use super::ReplicaSets;
 use super::kind::CachedSet;
 
 /// Pods with the response to their adoption or release.
-type Answers<'a> = Vec<(&'a Pod, Result<(), Refusal>)>;
+type Responses<'a> = Vec<(&'a Pod, Result<(), Refusal>)>;
 
 impl<S: CachedSet> ReplicaSets<S> {
-    /// Adopts and releases; all are tried, whatever the others' responses.
+    /// Adopts and releases; all are tried, whatever the other responses.
     pub(super) async fn claim<'a>(
         &self,
         set: &ReplicaSet,
         claims: &Claims<'a, Pod>,
-    ) -> (Answers<'a>, Answers<'a>) {
+    ) -> (Responses<'a>, Responses<'a>) {
         let may_adopt = if claims.adopt.is_empty() { Ok(()) } else { self.confirm(set).await };
         let adoptions = claims.adopt.iter().map(|pod| async {
-            let answer = match &may_adopt {
+            let response = match &may_adopt {
                 Ok(()) => self.patch_pod(set, pod, &patch::adopt(&pod.meta.uid, &set.reference())).await,
                 Err(refusal) => Err(refusal.clone()),
             };
-            (*pod, answer)
+            (*pod, response)
         });
         let adoptions = join_all(adoptions).await;
         let releases = claims.release.iter().map(|pod| async {
@@ -69,7 +69,8 @@ impl<S: CachedSet> ReplicaSets<S> {
         manage_result
     }
 
-    /// Writes the status; if that fails, once more after a live read, unless that finds another set of the same name.
+    /// Writes the status; if that fails, retries once after a live read, unless that returns another set of the same
+    /// name.
     pub(super) async fn write_status(&self, cached: &S, status: &ReplicaSetStatus) -> Result<(), Refusal> {
         let set = cached.parsed();
         let mut body = cached.with_status(status).map_err(Refusal::other)?;
@@ -118,12 +119,12 @@ impl<S: CachedSet> ReplicaSets<S> {
         let pod = draft.render().to_body().map_err(|error| Refusal::other(error.to_string()));
         while let Some(batch) = creating.batch() {
             let mut calls: FuturesUnordered<_> = (0..batch).map(|_| self.create_pod(set, &pod)).collect();
-            let mut answers = Vec::with_capacity(batch);
-            while let Some(answer) = calls.next().await {
-                self.record_event(set, creation_event(&answer));
-                answers.push(answer);
+            let mut responses = Vec::with_capacity(batch);
+            while let Some(response) = calls.next().await {
+                self.record_event(set, creation_event(&response));
+                responses.push(response);
             }
-            creating.completed(answers);
+            creating.completed(responses);
         }
         creating.finish()
     }
@@ -146,9 +147,9 @@ impl<S: CachedSet> ReplicaSets<S> {
             .iter()
             .map(|key| async move { (key, self.delete_pod(active, key).await.map_err(Refusal::from)) })
             .collect();
-        while let Some((pod, answer)) = calls.next().await {
-            self.record_event(set, deletion_event(&pod.name, &answer));
-            deleting.answered(pod, answer);
+        while let Some((pod, response)) = calls.next().await {
+            self.record_event(set, deletion_event(&pod.name, &response));
+            deleting.answered(pod, response);
         }
         deleting.finish()
     }

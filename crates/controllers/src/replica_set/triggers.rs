@@ -1,4 +1,4 @@
-//! What enqueues a set and which expectations a change meets: every change goes through the rules.
+//! The changes that enqueue a set, and the expectations that they meet: the rules evaluate every change.
 //!
 //! Expectations are lowered before the set is enqueued, in the informer's task.
 

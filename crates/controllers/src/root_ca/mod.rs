@@ -15,7 +15,7 @@ use observe::Caches;
 
 /// The ConfigMap.
 const NAME: &str = "kube-root-ca.crt";
-/// There is hardly ever more than one namespace to sync.
+/// Usually at most one namespace has to be synced.
 const WORKERS: usize = 1;
 
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ struct RootCaPublisher {
     certificate: Arc<str>,
 }
 
-/// Without a certificate there is nothing to publish.
+/// Adds the controller, if there is a certificate to publish.
 pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     let Some(certificate) = assembly.options.root_ca.as_deref().map(Arc::from) else {
         tracing::info!("no root certificate is given, so none is published");

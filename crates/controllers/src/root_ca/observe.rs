@@ -23,7 +23,7 @@ const DESCRIPTION: (&str, &str) = (
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) namespaces: Informer<Plain<core::Namespace>>,
-    /// Only those of the one name.
+    /// Only ConfigMaps of this name.
     pub(super) maps: Informer<Plain<core::ConfigMap>>,
 }
 
@@ -88,7 +88,7 @@ mod tests {
     fn a_changed_config_map_is_corrected() {
         let shop = Name::from("shop");
         let Some(ConfigMapWrite::Create(map)) = needed_write(&shop, "PEM", None) else {
-            panic!("it is missing")
+            panic!("the ConfigMap must be created")
         };
         assert_eq!(map.data.as_ref().unwrap()["ca.crt"], "PEM");
         assert_eq!(needed_write(&shop, "PEM", Some(&map)), None, "nothing to do");
@@ -96,9 +96,9 @@ mod tests {
         other.data = None;
         other.metadata.annotations = Some(BTreeMap::from([("mine".to_owned(), "kept".to_owned())]));
         let Some(ConfigMapWrite::Replace(again)) = needed_write(&shop, "PEM", Some(&other)) else {
-            panic!("it is wrong")
+            panic!("the ConfigMap must be replaced")
         };
         assert_eq!(again.data, map.data);
-        assert_eq!(again.metadata.annotations.unwrap().len(), 2, "what else is noted stays");
+        assert_eq!(again.metadata.annotations.unwrap().len(), 2, "other annotations are kept");
     }
 }

@@ -1,4 +1,4 @@
-//! What enqueues a namespace: its own changes, and those of its ConfigMap.
+//! The changes that enqueue a namespace: its own, and those of its ConfigMap.
 
 use gantry_model::Name;
 use gantry_runtime::Queue;

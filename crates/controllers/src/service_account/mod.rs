@@ -12,7 +12,7 @@ use crate::context::{Assembly, Context, Reconciler};
 use observe::Caches;
 
 const DEFAULT: &str = "default";
-/// There is hardly ever more than one namespace to sync.
+/// Usually at most one namespace has to be synced.
 const WORKERS: usize = 1;
 
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@ use crate::namespace::is_active;
 #[derive(Clone, Debug)]
 pub(super) struct Caches {
     pub(super) namespaces: Informer<Plain<core::Namespace>>,
-    /// Only those named `default`.
+    /// Only accounts named `default`.
     pub(super) accounts: Informer<Plain<core::ServiceAccount>>,
 }
 

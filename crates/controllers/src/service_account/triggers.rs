@@ -1,4 +1,4 @@
-//! What enqueues a namespace: its own changes, and the deletion of its account.
+//! The changes that enqueue a namespace: its own, and the deletion of its account.
 
 use gantry_model::Name;
 use gantry_runtime::informer::Cached as _;

@@ -34,15 +34,15 @@ pub(crate) fn assemble(assembly: &mut Assembly<'_>) {
     assembly.work(&queue, (WORKERS, RetryPolicy::REPLICA_SET), controller);
 }
 
-/// The classes that a claim uses, will use or is about to use no more.
+/// The classes that a claim uses, will use, or used until a change in progress.
 fn classes_of_claim(claim: &PersistentVolumeClaim) -> Vec<&str> {
     let status = claim.status.as_ref();
-    let wanted = claim.spec.as_ref().and_then(|spec| spec.volume_attributes_class_name.as_deref());
+    let desired = claim.spec.as_ref().and_then(|spec| spec.volume_attributes_class_name.as_deref());
     let current = status.and_then(|status| status.current_volume_attributes_class_name.as_deref());
     let target = status
         .and_then(|status| status.modify_volume_status.as_ref())
         .and_then(|modified| modified.target_volume_attributes_class_name.as_deref());
-    [wanted, current, target].into_iter().flatten().collect()
+    [desired, current, target].into_iter().flatten().collect()
 }
 
 fn class_of_volume(volume: &PersistentVolume) -> Option<&str> {
@@ -67,7 +67,7 @@ impl Reconciler<ObjectKey> for AttributesClasses {
 }
 
 impl AttributesClasses {
-    /// A class is looked at when it changes, and when a claim or a volume leaves it.
+    /// Enqueues a class when it changes, and when a claim or a volume stops using it.
     fn subscribe(&self, queue: &Queue<ObjectKey>) {
         let to = queue.clone();
         self.classes.subscribe(move |change| {

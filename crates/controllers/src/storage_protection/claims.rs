@@ -118,6 +118,6 @@ mod tests {
         assert!(uses(&pod("n1"), "p-b"));
         assert!(!uses(&pod("n1"), "p-c"));
         assert!(!uses(&pod("n1"), "other"));
-        assert!(!uses(&pod(""), "data"), "no node has begun to use it");
+        assert!(!uses(&pod(""), "data"), "an unassigned pod does not count");
     }
 }

@@ -45,7 +45,7 @@ async fn a_pod_may_be_evicted_when_the_replacement_of_the_last_one_is_ready() {
     assert_eq!(counted(&cluster).await, "1: 3 of 3, 2 desired, SufficientPods");
     let pods = cluster.pods().await;
     assert_eq!(evict(&cluster, &pods[0]).await, 201);
-    assert_eq!(evict(&cluster, &pods[1]).await, 429, "the budget is spent before it is counted again");
+    assert_eq!(evict(&cluster, &pods[1]).await, 429, "the budget is used up until it is counted again");
     cluster.settle().await;
     assert_eq!(counted(&cluster).await, "0: 2 of 3, 2 desired, InsufficientPods");
     assert_eq!(evict(&cluster, &pods[1]).await, 429);
@@ -86,15 +86,12 @@ async fn an_eviction_that_is_not_carried_out_is_forgotten_after_two_minutes() {
     assert_eq!(counted(&cluster).await, "1: 2 of 2, 1 desired, SufficientPods");
     let events = cluster.get("/api/v1/namespaces/default/events").await;
     let events = events["items"].as_array().unwrap();
-    let recorded_messages = events.iter().find(|event| event["reason"] == "NotDeleted").unwrap();
-    assert_eq!(recorded_messages["involvedObject"]["name"], pod);
-    assert_eq!(
-        recorded_messages["message"],
-        "Pod was expected by PDB default/default to be deleted but it wasn't"
-    );
+    let event = events.iter().find(|event| event["reason"] == "NotDeleted").unwrap();
+    assert_eq!(event["involvedObject"]["name"], pod);
+    assert_eq!(event["message"], "Pod was expected by PDB default/default to be deleted but it wasn't");
 }
 
-/// A kind without a `scale` subresource cannot be counted: no disruption is allowed, and the status says why.
+/// A kind without a `scale` subresource cannot be counted: no disruption is allowed, and the status has the reason.
 #[tokio::test(start_paused = true)]
 async fn a_budget_that_cannot_be_counted_allows_nothing_and_says_why() {
     let cluster = Cluster::new().await;

@@ -1,4 +1,4 @@
-//! The system clock is set, forwards and backwards, by seconds and by hours, during rollouts.
+//! The system clock is changed, forwards and backwards, by seconds and by hours, during rollouts.
 //!
 //! Delays follow the monotonic clock; only times in objects are compared with the system clock.
 
@@ -33,13 +33,13 @@ async fn last_update(cluster: &Cluster) -> String {
 }
 
 /// The number of syncs so far.
-fn looks(cluster: &Cluster) -> u64 {
+fn syncs(cluster: &Cluster) -> u64 {
     let text = gantry_runtime::render(&cluster.metrics.snapshot());
     let adds = text.lines().filter(|line| line.starts_with("workqueue_adds_total"));
     adds.map(|line| line.rsplit(' ').next().unwrap().parse::<u64>().unwrap()).sum()
 }
 
-/// R3.3, D16: rollouts complete, no set ever gets a pod too many, and no writes follow.
+/// R3.3, D16: rollouts complete, no set ever has a pod too many, and no writes follow.
 #[tokio::test(start_paused = true)]
 async fn rollouts_survive_a_clock_that_is_set() {
     for by in [30, -30, 5 * HOUR, -5 * HOUR] {
@@ -48,11 +48,11 @@ async fn rollouts_survive_a_clock_that_is_set() {
         for (image, replicas) in [("nginx:2", 4), ("nginx:3", 6), ("nginx:4", 3)] {
             cluster.set_image("web", image).await;
             cluster.patch_deployment("web", json!({"spec": {"replicas": replicas}})).await;
-            for look in 0..20 {
+            for round in 0..20 {
                 seconds(2).await;
                 cluster.make_pods_ready().await;
-                // Set once during every rollout, and set back during the next.
-                if look == 10 {
+                // The clock is set once during every rollout, and set back during the next.
+                if round == 10 {
                     cluster.set_clock_by(if image == "nginx:3" { -by } else { by });
                 }
             }
@@ -81,7 +81,11 @@ async fn a_clock_that_is_put_right_makes_pods_available_at_once() {
     cluster.make_pods_ready().await;
     cluster.set_clock_by(-5 * HOUR);
     seconds(15).await;
-    assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], json!(null), "by the wall");
+    assert_eq!(
+        cluster.deployment("web").await["status"]["availableReplicas"],
+        json!(null),
+        "available only by the corrected clock"
+    );
     cluster.set_clock_by(5 * HOUR);
     seconds(12).await;
     assert_eq!(cluster.deployment("web").await["status"]["availableReplicas"], 1);
@@ -96,12 +100,15 @@ async fn a_deadline_is_not_missed_by_hours_when_the_clock_is_set_back() {
         seconds(30).await;
         cluster.set_clock_by(-back);
         seconds(20).await;
-        assert!(cluster.condition("web", "Progressing").await.starts_with("True "), "it is not late yet");
-        let before = (looks(&cluster), cluster.wire.writes());
+        assert!(
+            cluster.condition("web", "Progressing").await.starts_with("True "),
+            "the deadline has not passed"
+        );
+        let before = (syncs(&cluster), cluster.wire.writes());
         seconds(80).await;
         assert_eq!(cluster.condition("web", "Progressing").await, "False ProgressDeadlineExceeded", "{back}");
-        let (looks, writes) = (looks(&cluster) - before.0, cluster.wire.writes() - before.1);
-        assert!(looks < 250 && writes < 5, "{looks} looks, {writes} writes after {back} s");
+        let (syncs, writes) = (syncs(&cluster) - before.0, cluster.wire.writes() - before.1);
+        assert!(syncs < 250 && writes < 5, "{syncs} syncs, {writes} writes after {back} s");
         assert_quiet(&cluster).await;
     }
 }
@@ -115,15 +122,15 @@ async fn a_deadline_is_reported_in_time_when_the_clock_is_set_forward() {
     cluster.set_clock_by(5 * HOUR);
     seconds(33).await;
     assert_eq!(cluster.condition("web", "Progressing").await, "False ProgressDeadlineExceeded");
-    let recorded_messages = last_update(&cluster).await;
-    assert!(recorded_messages.starts_with("2026-01-01T17:0"), "told at {recorded_messages}");
+    let updated = last_update(&cluster).await;
+    assert!(updated.starts_with("2026-01-01T17:0"), "reported at {updated}");
     cluster.make_pods_ready().await;
     seconds(12).await;
     assert_eq!(cluster.condition("web", "Progressing").await, "True NewReplicaSetAvailable");
     assert_quiet(&cluster).await;
 }
 
-/// R2.2: skipped hours do not count as waiting: a cache that has not seen deletions is still not acted upon.
+/// R2.2: skipped hours do not count as waiting: a set whose cache has not shown its deletions still does not act.
 #[tokio::test(start_paused = true)]
 async fn skipped_hours_do_not_end_expectations() {
     let mut cluster = Cluster::without_controllers().await;
@@ -136,17 +143,17 @@ async fn skipped_hours_do_not_end_expectations() {
     for hours in 1..=8 {
         tokio::time::sleep(Duration::from_millis(500)).await;
         cluster.set_clock_by(hours * HOUR);
-        // Each of these syncs finds a cache in which all its pods still exist.
+        // In each of these syncs the cache still has all pods of the set.
         cluster.touch_sets().await;
     }
     seconds(120).await;
     let written = cluster.wire.written_since(0);
     let deleted = written.iter().filter(|write| write.starts_with("DELETE /api/v1/namespaces/default/pods"));
-    assert_eq!(deleted.count(), 3, "each pod that had to go was told once");
+    assert_eq!(deleted.count(), 3, "each surplus pod is deleted once");
     assert_eq!(cluster.pods().await.len(), 2);
 }
 
-/// The holder keeps its lease, however the clock is set; a dead holder is replaced in time.
+/// The holder keeps its lease, however the clock is set; a holder that ended is replaced in time.
 #[tokio::test(start_paused = true)]
 async fn the_lease_is_not_lost_to_a_clock_that_is_set() {
     let cluster = Cluster::without_controllers().await;
@@ -163,12 +170,12 @@ async fn the_lease_is_not_lost_to_a_clock_that_is_set() {
     first_runs.abort();
     drop(first);
     seconds(12).await;
-    assert_eq!(holder(&cluster).await, "first", "it has not run out");
+    assert_eq!(holder(&cluster).await, "first", "the lease has not expired");
     seconds(8).await;
     assert_eq!(holder(&cluster).await, "second");
     cluster.deploy("web", 2, |_| {}).await;
     seconds(5).await;
-    assert_eq!(cluster.pods().await.len(), 2, "and it works");
+    assert_eq!(cluster.pods().await.len(), 2, "the new holder creates the pods");
     second.turn();
     second_runs.await.unwrap().unwrap();
 }
@@ -201,7 +208,7 @@ async fn a_leader_that_was_stopped_writes_nothing_without_its_lease() {
             seconds(5).await;
             cluster.make_pods_ready().await;
             seconds(5).await;
-            // There is work to do when it is resumed, and work that has begun.
+            // When it is resumed, some work has begun, and some has not.
             cluster.set_image("web", "nginx:2").await;
             cluster.deploy("late", 3, |_| {}).await;
             tokio::task::yield_now().await;

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 
 use crate::wire::Wire;
 
-/// When all stories begin: 2026-01-01T12:00:00Z.
+/// The start of all stories: 2026-01-01T12:00:00Z.
 pub(crate) const NOON: i64 = 1_767_268_800;
 
 /// A cluster and a client with all rights.
@@ -139,12 +139,12 @@ impl Cluster {
         }
     }
 
-    /// Kills the controllers.
+    /// Aborts the controllers.
     pub(crate) async fn kill(&mut self) {
         if let Some((_, running)) = self.controllers.take() {
             running.abort();
             let _ = running.await;
-            // Their tasks are aborted when the set that holds them is dropped, which takes a turn of the runtime.
+            // Their tasks are aborted when the set that holds them is dropped, which takes one pass of the runtime.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -166,7 +166,7 @@ impl Cluster {
     }
 }
 
-// === what people and nodes do ===
+// === the actions of users and nodes ===
 
 impl Cluster {
     /// Sends a request and returns status and body, whatever they are.
@@ -180,17 +180,17 @@ impl Cluster {
         let bytes = if body.is_null() { Vec::new() } else { body.to_string().into_bytes() };
         let request = http::Request::builder().method(method).uri(path).header("content-type", content);
         let request = request.body(http_body_util::Full::new(bytes::Bytes::from(bytes))).unwrap();
-        let answer = self.service.clone().call(request).await.unwrap();
-        let status = answer.status().as_u16();
-        let body = answer.into_body().collect().await.unwrap().to_bytes();
+        let response = self.service.clone().call(request).await.unwrap();
+        let status = response.status().as_u16();
+        let body = response.into_body().collect().await.unwrap().to_bytes();
         (status, gantry_json::from_slice(&body).unwrap_or(Value::Null))
     }
 
     /// Sends a request that has to succeed.
     pub(crate) async fn send(&self, method: &str, path: &str, body: Value) -> Value {
-        let (status, answer) = self.try_send(method, path, &body).await;
-        assert!(status < 300, "{method} {path}: {answer}");
-        answer
+        let (status, response) = self.try_send(method, path, &body).await;
+        assert!(status < 300, "{method} {path}: {response}");
+        response
     }
 
     pub(crate) async fn get(&self, path: &str) -> Value {
@@ -287,7 +287,7 @@ impl Cluster {
         }
     }
 
-    /// Makes pods ready and deletes terminating ones until nothing is left to do.
+    /// Makes pods ready and deletes terminating ones until nothing remains to be done.
     pub(crate) async fn roll_out(&self) {
         self.settle().await;
         while self.make_pods_ready().await > 0 {

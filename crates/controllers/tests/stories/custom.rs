@@ -9,7 +9,7 @@ use crate::cluster::{Cluster, items};
 const DEFINITIONS: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
 const BOATS: &str = "/apis/sea.example.com/v1/namespaces/default/boats";
 const MAPS: &str = "/api/v1/namespaces/default/configmaps";
-/// When a new kind is discovered at the latest.
+/// The time after which a new kind has been discovered.
 const NEXT_DISCOVERY: Duration = Duration::from_secs(31);
 
 /// Creates the CustomResourceDefinition of boats.
@@ -51,14 +51,14 @@ async fn delete(cluster: &Cluster, path: &str, propagation: &str) {
     cluster.settle().await;
 }
 
-/// Deletes an owner of one kind with a dependent of another, with all three policies.
+/// Deletes an owner of one kind with a dependent of another, with each of the three policies.
 async fn plays_every_policy(cluster: &Cluster, owners: &str, dependents: &str) {
     let (owner, dependent) = (format!("{owners}/owner"), format!("{dependents}/dependent"));
     for propagation in ["Background", "Foreground"] {
         let reference = create(cluster, owners, "owner", &[]).await;
         create(cluster, dependents, "dependent", &[&reference]).await;
         cluster.settle().await;
-        assert!(cluster.exists(&dependent).await, "{propagation}: an owner that is there keeps it");
+        assert!(cluster.exists(&dependent).await, "{propagation}: an existing owner keeps it");
         delete(cluster, &owner, propagation).await;
         assert!(!cluster.exists(&owner).await, "{propagation}");
         assert!(!cluster.exists(&dependent).await, "{propagation}");
@@ -68,8 +68,8 @@ async fn plays_every_policy(cluster: &Cluster, owners: &str, dependents: &str) {
     cluster.settle().await;
     delete(cluster, &owner, "Orphan").await;
     assert!(!cluster.exists(&owner).await, "Orphan");
-    let left = cluster.get(&dependent).await;
-    assert!(left["metadata"]["ownerReferences"].is_null(), "it is an orphan: {left}");
+    let orphan = cluster.get(&dependent).await;
+    assert!(orphan["metadata"]["ownerReferences"].is_null(), "it is an orphan: {orphan}");
 }
 
 /// G2.7, G5.3, G7.0: dependents of a custom object are deleted after it, before it, or stay.
@@ -93,8 +93,8 @@ async fn an_owner_waits_for_a_custom_object_that_is_held() {
     let anna = format!("{BOATS}/anna");
     cluster.send("PATCH", &anna, json!({"metadata": {"finalizers": ["example.com/hold"]}})).await;
     delete(&cluster, &format!("{MAPS}/harbour"), "Foreground").await;
-    assert!(cluster.get(&anna).await["metadata"]["deletionTimestamp"].is_string(), "it is told to go");
-    assert!(cluster.exists(&format!("{MAPS}/harbour")).await, "and waited for");
+    assert!(cluster.get(&anna).await["metadata"]["deletionTimestamp"].is_string(), "it is being deleted");
+    assert!(cluster.exists(&format!("{MAPS}/harbour")).await, "the owner waits for it");
     cluster.send("PATCH", &anna, json!({"metadata": {"finalizers": null}})).await;
     cluster.settle().await;
     assert!(!cluster.exists(&anna).await && !cluster.exists(&format!("{MAPS}/harbour")).await);
@@ -111,13 +111,13 @@ async fn references_of_custom_objects_are_removed_by_a_merge() {
     let before = cluster.wire.writes();
     delete(&cluster, &format!("{MAPS}/one"), "Background").await;
     let anna = cluster.get(&format!("{BOATS}/anna")).await;
-    assert_eq!(anna["metadata"]["ownerReferences"], json!([other]), "one owner is enough to stay");
+    assert_eq!(anna["metadata"]["ownerReferences"], json!([other]), "the other owner keeps it");
     let patch = format!("PATCH {BOATS}/anna");
     let written = cluster.wire.written_since(before);
-    assert_eq!(written, [patch.clone(), patch], "one that is refused, and one that is not");
+    assert_eq!(written, [patch.clone(), patch], "the first patch is refused, the second is not");
 }
 
-/// G1.1: a kind that is defined later is watched from the next discovery on; earlier deletions are caught up on.
+/// G1.1: a kind that is defined later is watched from the next discovery on; earlier deletions are processed then.
 #[tokio::test(start_paused = true)]
 async fn a_kind_that_is_defined_later_is_collected_too() {
     let cluster = Cluster::new().await;
@@ -162,13 +162,10 @@ async fn a_namespace_takes_custom_objects_along() {
     cluster.send("PATCH", &format!("{boats}/anna"), hold).await;
     cluster.send("DELETE", shop, Value::Null).await;
     cluster.settle().await;
-    let left = cluster.get(boats).await;
-    assert_eq!(items(&left).map(|boat| &boat["metadata"]["name"]).collect::<Vec<_>>(), ["anna"]);
-    let recorded_messages = cluster.get(shop).await["status"]["conditions"].to_string();
-    assert!(
-        recorded_messages.contains("boats.sea.example.com has 1 resource instances"),
-        "{recorded_messages}"
-    );
+    let remaining = cluster.get(boats).await;
+    assert_eq!(items(&remaining).map(|boat| &boat["metadata"]["name"]).collect::<Vec<_>>(), ["anna"]);
+    let conditions = cluster.get(shop).await["status"]["conditions"].to_string();
+    assert!(conditions.contains("boats.sea.example.com has 1 resource instances"), "{conditions}");
     cluster.send("PATCH", &format!("{boats}/anna"), json!({"metadata": {"finalizers": null}})).await;
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(!cluster.exists(shop).await);

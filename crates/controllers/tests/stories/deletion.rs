@@ -25,8 +25,8 @@ async fn in_the_background_owners_go_first() {
     delete(&cluster, "Background").await;
     assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
     assert_eq!(cluster.sets().await, []);
-    assert_eq!(cluster.pods().await.len(), 0, "all are ending");
-    assert_eq!(items(&cluster.get(PODS).await).count(), 2, "and take their time");
+    assert_eq!(cluster.pods().await.len(), 0, "all are terminating");
+    assert_eq!(items(&cluster.get(PODS).await).count(), 2, "terminating pods still exist");
 }
 
 /// G5.5: the pods are deleted first, then their set, then the Deployment.
@@ -43,7 +43,7 @@ async fn in_the_foreground_dependents_go_first() {
     assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
 }
 
-/// G7.0: the set survives as an orphan, and a new Deployment adopts it.
+/// G7.0: the set remains as an orphan, and a new Deployment adopts it.
 #[tokio::test(start_paused = true)]
 async fn orphans_stay_and_are_taken_on_by_a_successor() {
     let cluster = Cluster::new().await;
@@ -54,7 +54,7 @@ async fn orphans_stay_and_are_taken_on_by_a_successor() {
     let pods = cluster.pods().await;
     assert_eq!(pods.len(), 2);
     web(&cluster).await;
-    assert_eq!(cluster.pods().await, pods, "the same pods");
+    assert_eq!(cluster.pods().await, pods, "the pods are unchanged");
     assert_eq!(items(&cluster.get(SETS).await).count(), 1);
 }
 
@@ -82,7 +82,8 @@ async fn a_kind_that_cannot_be_watched_does_not_stop_the_others() {
     assert_eq!(cluster.sets().await, []);
 }
 
-/// Found by a simulation: sets that had not been listed after half a minute kept their reference, and were collected with their pods.
+/// Found by a simulation: sets that had not been listed after half a minute kept their reference, and were collected
+/// with their pods.
 #[tokio::test(start_paused = true)]
 async fn orphaning_waits_until_dependents_are_listed() {
     use crate::wire::Fault;
@@ -95,7 +96,7 @@ async fn orphaning_waits_until_dependents_are_listed() {
     cluster.start();
     tokio::time::sleep(Duration::from_secs(60)).await;
     delete(&cluster, "Orphan").await;
-    assert!(cluster.exists(&format!("{DEPLOYMENTS}/web")).await, "its dependents are not known");
+    assert!(cluster.exists(&format!("{DEPLOYMENTS}/web")).await, "its dependents have not been listed");
     cluster.wire.stop_faults();
     tokio::time::sleep(Duration::from_secs(60)).await;
     assert!(!cluster.exists(&format!("{DEPLOYMENTS}/web")).await);
@@ -118,7 +119,8 @@ async fn a_kind_that_can_never_be_listed_does_not_stop_orphaning() {
     assert_eq!(cluster.pods().await.len(), 2);
 }
 
-/// Found by a simulation: the collector took half of the discovery for everything, stopped watching Deployments, and missed a deletion.
+/// Found by a simulation: the collector treated half of the discovery as complete, stopped watching Deployments, and
+/// missed a deletion.
 #[tokio::test(start_paused = true)]
 async fn discovery_that_fails_by_half_changes_nothing() {
     use crate::wire::Fault;
@@ -146,9 +148,9 @@ async fn a_namespace_is_emptied_pods_first() {
     cluster.settle().await;
     assert!(cluster.exists("/api/v1/namespaces/shop/configmaps/map").await, "the pod may still need it");
     let shop = cluster.get("/api/v1/namespaces/shop").await;
-    let said: Vec<_> =
+    let reasons: Vec<_> =
         shop["status"]["conditions"].as_array().unwrap().iter().map(|one| &one["reason"]).collect();
-    assert!(said.contains(&&json!("SomeResourcesRemain")), "{said:?}");
+    assert!(reasons.contains(&&json!("SomeResourcesRemain")), "{reasons:?}");
     cluster.send("DELETE", "/api/v1/namespaces/shop/pods/p", json!({"gracePeriodSeconds": 0})).await;
     cluster.settle().await;
     assert!(!cluster.exists("/api/v1/namespaces/shop").await);
@@ -168,10 +170,10 @@ async fn pods_of_a_node_that_is_gone_are_given_up() {
     web(&cluster).await;
     tokio::time::sleep(Duration::from_secs(100)).await;
     let pods = cluster.pods().await;
-    assert_eq!(pods.len(), 2, "the node lives");
+    assert_eq!(pods.len(), 2, "the node exists");
     cluster.send("DELETE", "/api/v1/nodes/n1", json!(null)).await;
     tokio::time::sleep(Duration::from_secs(30)).await;
-    assert_eq!(cluster.pods().await, pods, "it may come back");
+    assert_eq!(cluster.pods().await, pods, "the node may be created again");
     tokio::time::sleep(Duration::from_secs(40)).await;
     assert!(cluster.pods().await.iter().all(|pod| !pods.contains(pod)), "they were replaced");
 }
@@ -205,8 +207,8 @@ async fn storage_that_is_used_outlives_its_deletion() {
         cluster.send("DELETE", path, json!(null)).await;
     }
     cluster.settle().await;
-    assert!(cluster.exists(claim).await, "the pod uses it");
-    assert!(!cluster.exists(volume).await, "it was never bound");
+    assert!(cluster.exists(claim).await, "the claim is used by the pod");
+    assert!(!cluster.exists(volume).await, "the volume was never bound");
     cluster.send("DELETE", "/api/v1/namespaces/default/pods/p", json!({"gracePeriodSeconds": 0})).await;
     cluster.settle().await;
     assert!(!cluster.exists(claim).await);
@@ -261,7 +263,7 @@ async fn a_deployment_that_goes_does_not_replace_its_sets() {
     assert_eq!(cluster.pods().await, [""; 0]);
 }
 
-/// D3.1, D1.1: a Deployment that is gone is synced once, to no effect, and not tried again.
+/// D3.1, D1.1: a deleted Deployment is synced once, without effect, and not retried.
 #[tokio::test(start_paused = true)]
 async fn a_deployment_that_is_gone_needs_nothing() {
     let cluster = Cluster::new().await;
@@ -275,7 +277,7 @@ async fn a_deployment_that_is_gone_needs_nothing() {
     assert_eq!(self::retries(&cluster), retries);
 }
 
-/// The lines of the metrics that count syncs to be repeated.
+/// The lines of the metrics that count retries.
 fn retries(cluster: &Cluster) -> Vec<String> {
     let metrics = gantry_runtime::render(&cluster.metrics.snapshot());
     let lines = metrics.lines().filter(|line| line.starts_with("workqueue_retries_total"));

@@ -1,8 +1,8 @@
-//! Endpoints and EndpointSlices of Services: what kube-controller-manager 1.37 wrote, and what it said.
+//! Endpoints and EndpointSlices of Services, compared with what kube-controller-manager 1.37 wrote, and their events.
 //!
-//! `recorded/endpoints.json` holds requests to a kube-apiserver and what its controllers had made of them once all was
-//! quiet. Uids are masked, lists without an order are sorted, and the time of the last change is left out where it depends
-//! on which changes the controllers happened to see at once.
+//! `recorded/endpoints.json` holds requests to a kube-apiserver and the objects that its controllers had written when
+//! they had settled. Uids are masked, lists without an order are sorted, and the time of the last change is omitted
+//! where it depends on which changes the controllers happened to see at once.
 
 use gantry_json::{Value, json};
 
@@ -13,7 +13,7 @@ const ENDPOINTS: &str = "/api/v1/namespaces/default/endpoints";
 const SLICES: &str = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices";
 const TRIGGER_TIME: &str = "endpoints.kubernetes.io/last-change-trigger-time";
 
-/// A cluster with the three nodes of the recording: in two zones, and in none.
+/// A cluster with the three nodes of the recording: two in zones, one in none.
 async fn cluster() -> Cluster {
     let cluster = Cluster::new().await;
     for (name, zone) in [("node-a", Some("zone-a")), ("node-b", Some("zone-b")), ("node-c", None)] {
@@ -23,7 +23,7 @@ async fn cluster() -> Cluster {
     cluster
 }
 
-/// A Service `web` of port 80 for the pods labelled `app=web`.
+/// A Service `web` with port 80 for the pods labelled `app=web`.
 async fn service(cluster: &Cluster) -> Value {
     let spec = json!({"selector": {"app": "web"}, "ports": [{"port": 80, "targetPort": 8080}]});
     cluster.send("POST", SERVICES, json!({"metadata": {"name": "web"}, "spec": spec})).await
@@ -174,19 +174,20 @@ async fn a_pod_on_a_node_that_does_not_exist_is_left_out_until_it_does() {
     };
     assert_eq!(addresses().await, ["10.1.0.1"]);
     let events = cluster.get("/api/v1/namespaces/default/events").await;
-    let told = items(&events).find(|event| event["reason"] == "FailedToUpdateEndpointSlices").unwrap();
+    let event = items(&events).find(|event| event["reason"] == "FailedToUpdateEndpointSlices").unwrap();
     assert_eq!(
-        told["message"],
+        event["message"],
         "Error updating Endpoint Slices for Service default/web: skipping Pod b for Service default/web: Node node-x \
          Not Found"
     );
-    assert_eq!(told["source"]["component"], "endpoint-slice-controller");
+    assert_eq!(event["source"]["component"], "endpoint-slice-controller");
     cluster.send("POST", "/api/v1/nodes", json!({"metadata": {"name": "node-x"}})).await;
     tokio::time::sleep(std::time::Duration::from_secs(60)).await;
     assert_eq!(addresses().await, ["10.1.0.1", "10.1.0.2"]);
 }
 
-/// Nothing is written twice: not when the controllers start over, nor when a pod changes in a way that endpoints do not show.
+/// Nothing is written twice: neither after a restart of the controllers, nor when a pod changes in a way that endpoints
+/// do not show.
 #[tokio::test(start_paused = true)]
 async fn what_is_right_is_not_written_again() {
     let mut cluster = cluster().await;
@@ -208,7 +209,8 @@ async fn what_is_right_is_not_written_again() {
     assert_eq!(versions(&cluster).await, before);
 }
 
-/// The Endpoints of a deleted Service are deleted, also if the controller did not run at that time; its slices are left to the garbage collector.
+/// The Endpoints of a deleted Service are deleted, also if the controller did not run at that time; its slices are
+/// deleted by the garbage collector.
 #[tokio::test(start_paused = true)]
 async fn a_service_takes_its_endpoints_along() {
     let mut cluster = cluster().await;
@@ -219,6 +221,6 @@ async fn a_service_takes_its_endpoints_along() {
     cluster.send("DELETE", &format!("{SERVICES}/web"), Value::Null).await;
     cluster.start();
     cluster.settle().await;
-    let left = written(&cluster, false).await;
-    assert_eq!(left, json!({"endpoints": [], "slices": []}));
+    let remaining = written(&cluster, false).await;
+    assert_eq!(remaining, json!({"endpoints": [], "slices": []}));
 }

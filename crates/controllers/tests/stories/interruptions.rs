@@ -12,7 +12,7 @@ use crate::wire::Fault;
 /// The most pods that [`rolls_out_despite`] ever requests: 6, and a quarter of 6 more.
 const MOST: usize = 8;
 
-/// Closes all watches again and again, until it is aborted.
+/// Closes all watches periodically, until it is aborted.
 fn cut_watches_periodically(cluster: &Cluster, every: Duration) -> JoinHandle<()> {
     let wire = cluster.wire.clone();
     tokio::spawn(async move {
@@ -71,7 +71,7 @@ async fn a_slow_watch_never_makes_a_pod_twice() {
     tokio::time::sleep(Duration::from_secs(60)).await;
     cluster.deploy("web", 5, |_| {}).await;
     for _ in 0..20 {
-        // Each of these syncs finds a cache without its pods.
+        // In each of these syncs the cache does not have the pods yet.
         tokio::time::sleep(Duration::from_millis(500)).await;
         cluster.touch_sets().await;
     }
@@ -80,7 +80,7 @@ async fn a_slow_watch_never_makes_a_pod_twice() {
     assert_eq!(cluster.wire.most_pods(), 5);
     cluster.patch_deployment("web", json!({"spec": {"replicas": 2}})).await;
     tokio::time::sleep(Duration::from_secs(120)).await;
-    assert_eq!(cluster.pods().await.len(), 2, "no more were deleted than should be");
+    assert_eq!(cluster.pods().await.len(), 2, "no pod too many was deleted");
     let deleted = cluster
         .wire
         .written_since(0)
@@ -106,13 +106,13 @@ async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
     }
 }
 
-/// Requests without a response time out, and do not block others for good.
+/// Requests without a response time out, and do not block others.
 #[tokio::test(start_paused = true)]
 async fn requests_without_an_answer_delay_a_rollout_and_do_no_harm() {
     for seed in 1..=3 {
         let cluster = Cluster::new().await;
         let mut rng = Rng::new(seed);
-        cluster.wire.inject_faults(move |_, _| rng.one_in(12).then_some(Fault::Silence));
+        cluster.wire.inject_faults(move |_, _| rng.one_in(12).then_some(Fault::NoResponse));
         let cutting = cut_watches_periodically(&cluster, Duration::from_secs(5));
         rolls_out_despite(&cluster).await;
         cutting.abort();
@@ -122,8 +122,8 @@ async fn requests_without_an_answer_delay_a_rollout_and_do_no_harm() {
     }
 }
 
-/// R5.8, D10.1: pods whose deletion is refused stay, and the sizes still never exceed N + S. Once allowed, they are
-/// deleted.
+/// R5.8, D10.1: pods whose deletion is refused stay, and the sizes still never exceed N + S. Once deletions are
+/// allowed, they are deleted.
 #[tokio::test(start_paused = true)]
 async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
     let cluster = Cluster::new().await;
@@ -141,9 +141,8 @@ async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
     assert_eq!(cluster.wire.too_many(), [""; 0]);
     assert_eq!(cluster.condition("web", "ReplicaFailure").await, "True FailedDelete");
     let events = cluster.get("/api/v1/namespaces/default/events").await;
-    let recorded_messages =
-        crate::cluster::items(&events).find(|event| event["reason"] == "FailedDelete").unwrap();
-    assert_eq!(recorded_messages["message"], "Error deleting: the wire says 500");
+    let event = crate::cluster::items(&events).find(|event| event["reason"] == "FailedDelete").unwrap();
+    assert_eq!(event["message"], "Error deleting: injected fault 500");
     cluster.wire.stop_faults();
     tokio::time::sleep(Duration::from_secs(90)).await;
     cluster.roll_out().await;
@@ -152,15 +151,15 @@ async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
     assert_quiet(&cluster).await;
 }
 
-/// A lost response to a creation is the one case in which there may be a pod too many for a moment; it is corrected.
+/// A lost response to a creation is the one case in which there may temporarily be a pod too many; it is deleted.
 #[tokio::test(start_paused = true)]
 async fn lost_answers_are_made_up_for() {
     for seed in 1..=3 {
         let cluster = Cluster::new().await;
         let mut rng = Rng::new(seed);
-        cluster
-            .wire
-            .inject_faults(move |method, _| (method != "GET" && rng.one_in(10)).then_some(Fault::AnswerLost));
+        cluster.wire.inject_faults(move |method, _| {
+            (method != "GET" && rng.one_in(10)).then_some(Fault::ResponseLost)
+        });
         rolls_out_despite(&cluster).await;
         assert_quiet(&cluster).await;
     }
@@ -178,7 +177,7 @@ async fn cut_watches_are_taken_up_again() {
     assert_quiet(&cluster).await;
 }
 
-/// The server is unreachable for a while, with all its watches, and comes back.
+/// The server is unreachable for a while, and all watches end; then it is reachable again.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_goes_away_and_comes_back_is_found_again() {
     let cluster = Cluster::new().await;
@@ -201,11 +200,11 @@ async fn a_server_that_goes_away_and_comes_back_is_found_again() {
 async fn controllers_killed_between_any_two_writes_go_on() {
     for writes in 1..=24 {
         let mut cluster = Cluster::new().await;
-        let mut left = writes;
-        // From the n-th write on no request succeeds, which is what being killed there looks like from outside.
+        let mut remaining = writes;
+        // From the n-th write on no request succeeds, which looks to the server as if the controllers had been killed.
         cluster.wire.inject_faults(move |method, _| {
-            left -= i32::from(method != "GET");
-            (method != "GET" && left < 0).then_some(Fault::Refused(503))
+            remaining -= i32::from(method != "GET");
+            (method != "GET" && remaining < 0).then_some(Fault::Refused(503))
         });
         cluster.deploy("web", 3, |_| {}).await;
         tokio::time::sleep(Duration::from_secs(1)).await;
@@ -227,10 +226,10 @@ async fn controllers_killed_in_the_middle_of_a_rollout_go_on() {
         let mut cluster = Cluster::new().await;
         cluster.deploy("web", 3, |_| {}).await;
         cluster.roll_out().await;
-        let mut left = writes;
+        let mut remaining = writes;
         cluster.wire.inject_faults(move |method, _| {
-            left -= i32::from(method != "GET");
-            (method != "GET" && left < 0).then_some(Fault::Refused(503))
+            remaining -= i32::from(method != "GET");
+            (method != "GET" && remaining < 0).then_some(Fault::Refused(503))
         });
         cluster.set_image("web", "nginx:2").await;
         for _ in 0..3 {

@@ -61,7 +61,7 @@ async fn the_request_of_a_node_is_approved_signed_and_deleted_after_an_hour() {
     let certificate = decoded(&found["status"]["certificate"]);
     assert_eq!(public_key_pin(&certificate).len(), 1);
     let lifetime = lifetime(&certificate).unwrap();
-    // Five minutes before it was signed, which was some seconds after the story began.
+    // Five minutes before the signature, which was some seconds after the start of the story.
     assert!((NOON - 300..NOON - 290).contains(&lifetime.begins), "{lifetime:?}");
     assert_eq!(lifetime.ends - lifetime.begins, 365 * 24 * 3600);
     tokio::time::sleep(Duration::from_secs(3500)).await;
@@ -128,7 +128,7 @@ async fn a_class_of_volumes_goes_when_no_claim_uses_it() {
     let class = format!("{classes}/fast");
     cluster.send("DELETE", &class, json!(null)).await;
     cluster.settle().await;
-    assert!(cluster.exists(&class).await, "a claim uses it");
+    assert!(cluster.exists(&class).await, "the class is used by a claim");
     cluster.send("DELETE", &format!("{claims}/data"), json!(null)).await;
     cluster.settle().await;
     assert!(!cluster.exists(&class).await);

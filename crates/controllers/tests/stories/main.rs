@@ -1,4 +1,4 @@
-//! The controllers over a server in the same process, on a clock that the test owns, as stories.
+//! Stories about the controllers over a server in the same process, with a clock that the test controls.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -9,7 +9,7 @@ use crate::cluster::{Cluster, holder, start_candidate};
 
 const SHOP: &str = "/api/v1/namespaces/shop";
 
-/// A6.2: a new namespace gets an account and a certificate at once, and gets them back.
+/// A6.2: a new namespace gets an account and a certificate at once, and again if they are deleted.
 #[tokio::test(start_paused = true)]
 async fn every_namespace_has_an_account_and_a_certificate() {
     let cluster = Cluster::new().await;
@@ -52,20 +52,20 @@ async fn two_processes_take_turns() {
     seconds(1).await;
     let (second, second_runs) = start("second");
     seconds(60).await;
-    assert_eq!(holder(&cluster).await, "first", "it keeps what it renews");
+    assert_eq!(holder(&cluster).await, "first", "a renewed lease is kept");
     cluster.deploy("web", 2, |_| {}).await;
     cluster.settle().await;
-    assert_eq!(cluster.pods().await.len(), 2, "one of them works");
+    assert_eq!(cluster.pods().await.len(), 2, "one of them is active");
     first.turn();
     first_runs.await.unwrap().unwrap();
     seconds(5).await;
-    assert_eq!(holder(&cluster).await, "second", "it was handed over");
+    assert_eq!(holder(&cluster).await, "second", "the lease was released");
     let (third, third_runs) = start("third");
     seconds(2).await;
     second_runs.abort();
     drop(second);
     seconds(10).await;
-    assert_eq!(holder(&cluster).await, "second", "it has not run out");
+    assert_eq!(holder(&cluster).await, "second", "the lease has not expired");
     seconds(10).await;
     assert_eq!(holder(&cluster).await, "third");
     cluster.patch_deployment("web", json!({"spec": {"replicas": 5}})).await;

@@ -1,4 +1,4 @@
-//! Silent nodes and the pods on them, where Gantry runs the nodes.
+//! Nodes without heartbeats and their pods, where Gantry runs the nodes.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ async fn a_node_that_falls_silent_is_unknown_tainted_and_its_pods_are_replaced()
     let cluster = cluster().await;
     let pods = cluster.pods().await;
     seconds(40).await;
-    assert_eq!(taints(&cluster).await, [""; 0], "it may be late");
+    assert_eq!(taints(&cluster).await, [""; 0], "the grace period has not passed");
     seconds(20).await;
     let node = cluster.get(NODE).await;
     for name in ["DiskPressure", "Ready"] {
@@ -98,12 +98,12 @@ async fn a_node_that_falls_silent_is_unknown_tainted_and_its_pods_are_replaced()
     }
     assert_eq!(recorded_messages(&cluster, "NodeNotReady").await.len(), 3, "of the node and both pods");
     seconds(280).await;
-    assert_eq!(cluster.pods().await, pods, "they tolerate it for five minutes");
+    assert_eq!(cluster.pods().await, pods, "the taint is tolerated for five minutes");
     seconds(30).await;
     let now = cluster.pods().await;
     assert!(now.len() == 2 && now.iter().all(|pod| !pods.contains(pod)), "they were replaced: {now:?}");
-    let leaving = cluster.get(&format!("{PODS}/{}", pods[0])).await;
-    assert_eq!(condition(&leaving, "DisruptionTarget")["reason"], "DeletionByTaintManager");
+    let evicted = cluster.get(&format!("{PODS}/{}", pods[0])).await;
+    assert_eq!(condition(&evicted, "DisruptionTarget")["reason"], "DeletionByTaintManager");
     let expected: Vec<_> = pods.iter().map(|pod| format!("Marking for deletion Pod default/{pod}")).collect();
     let mut marked = recorded_messages(&cluster, "TaintManagerEviction").await;
     marked.sort();

@@ -18,7 +18,7 @@ async fn resources(cluster: &Cluster, name: &str) -> Vec<String> {
     rules.iter().map(|rule| rule["resources"][0].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// A7.9: `view` is part of `edit`, and `edit` of `admin`.
+/// A7.9: the rules of `view` are part of `edit`, and those of `edit` of `admin`.
 #[tokio::test(start_paused = true)]
 async fn the_roles_of_a_new_cluster_are_filled() {
     let cluster = Cluster::without_controllers().await;
@@ -31,11 +31,11 @@ async fn the_roles_of_a_new_cluster_are_filled() {
         resources(&cluster, "admin").await,
     );
     assert_eq!(view[0], "configmaps");
-    assert!(edit.ends_with(&view), "system:aggregate-to-edit comes before view");
-    assert_eq!(admin[..edit.len()], edit, "edit comes before system:aggregate-to-admin");
+    assert!(edit.ends_with(&view), "system:aggregate-to-edit precedes view");
+    assert_eq!(admin[..edit.len()], edit, "edit precedes system:aggregate-to-admin");
 }
 
-/// A10.3: it is an apply, by which the controller owns the rules and nothing else.
+/// A10.3: the rules are applied, so the controller owns the rules and nothing else.
 #[tokio::test(start_paused = true)]
 async fn the_rules_of_an_aggregated_role_belong_to_the_controller() {
     let cluster = Cluster::new().await;
@@ -47,7 +47,7 @@ async fn the_rules_of_an_aggregated_role_belong_to_the_controller() {
     assert_eq!(managers[0]["fieldsV1"], json!({"f:rules": {}}));
 }
 
-/// A7.9: roles that get, change and lose the label.
+/// A7.9: roles that are labelled, changed and unlabelled.
 #[tokio::test(start_paused = true)]
 async fn a_role_of_ones_own_follows_the_labels() {
     let cluster = Cluster::new().await;

@@ -1,4 +1,4 @@
-//! Deployments roll out, scale, pause, go back and get stuck.
+//! Deployments are rolled out, scaled, paused, rolled back, or make no progress.
 
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ async fn another_image_replaces_the_old_one_within_the_limits() {
     assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 3), ("nginx:2".to_owned(), 2)]);
     cluster.roll_out().await;
     assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0), ("nginx:2".to_owned(), 4)]);
-    assert_eq!(cluster.wire.most_pods(), 5, "a quarter of four more, never more");
+    assert_eq!(cluster.wire.most_pods(), 5, "at most a quarter of four more");
     assert_eq!(
         cluster.deployment("web").await["metadata"]["annotations"]["deployment.kubernetes.io/revision"],
         "2"
@@ -60,7 +60,7 @@ async fn going_back_takes_the_old_set_up_again() {
     );
 }
 
-/// D9, R5.1, R5.7: scaling up and down, by five hundred at once too.
+/// D9, R5.1, R5.7: scaling up and down, also by more than five hundred.
 #[tokio::test(start_paused = true)]
 async fn a_deployment_is_scaled_up_and_down() {
     let cluster = Cluster::new().await;
@@ -74,7 +74,7 @@ async fn a_deployment_is_scaled_up_and_down() {
     assert_eq!(cluster.wire.most_pods(), 40);
 }
 
-/// D10.5: Recreate waits until the last old pod is gone.
+/// D10.5: Recreate waits until the last old pod is deleted.
 #[tokio::test(start_paused = true)]
 async fn recreate_waits_for_the_last_old_pod() {
     let cluster = Cluster::new().await;
@@ -86,14 +86,14 @@ async fn recreate_waits_for_the_last_old_pod() {
     cluster.roll_out().await;
     cluster.set_image("web", "nginx:2").await;
     cluster.settle().await;
-    assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0)], "the pods are still ending");
+    assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0)], "the pods are still terminating");
     cluster.delete_terminating_pods().await;
     cluster.roll_out().await;
     assert_eq!(cluster.sets().await, [("nginx:1".to_owned(), 0), ("nginx:2".to_owned(), 2)]);
     assert_eq!(cluster.wire.most_pods(), 2);
 }
 
-/// D11: a paused Deployment scales and does not roll.
+/// D11: a paused Deployment is scaled, but not rolled out.
 #[tokio::test(start_paused = true)]
 async fn a_paused_deployment_scales_and_does_not_roll() {
     let cluster = Cluster::new().await;
@@ -144,14 +144,14 @@ async fn pods_are_let_go_and_taken_on_by_their_labels() {
     let path = format!("{PODS}/{pod}");
     cluster.send("PATCH", &path, json!({"metadata": {"labels": {"app": "other"}}})).await;
     cluster.roll_out().await;
-    assert!(cluster.get(&path).await["metadata"]["ownerReferences"].is_null(), "it is an orphan");
+    assert!(cluster.get(&path).await["metadata"]["ownerReferences"].is_null(), "the pod is an orphan");
     assert_eq!(cluster.pods().await.len(), 3);
     cluster.send("PATCH", &path, json!({"metadata": {"labels": {"app": "web"}}})).await;
     cluster.roll_out().await;
     assert_eq!(cluster.pods().await.len(), 2);
 }
 
-/// The same rules under another kind.
+/// A ReplicationController follows the same rules.
 #[tokio::test(start_paused = true)]
 async fn a_replication_controller_keeps_its_pods() {
     let cluster = Cluster::new().await;
@@ -185,8 +185,8 @@ async fn a_refused_pod_is_reported_and_tried_again() {
     tokio::time::sleep(Duration::from_secs(5)).await;
     assert_eq!(cluster.condition("web", "ReplicaFailure").await, "True FailedCreate");
     let events = cluster.get("/api/v1/namespaces/default/events").await;
-    let recorded_messages = items(&events).find(|event| event["reason"] == "FailedCreate").unwrap();
-    assert_eq!(recorded_messages["message"], "Error creating: the wire says 403");
+    let event = items(&events).find(|event| event["reason"] == "FailedCreate").unwrap();
+    assert_eq!(event["message"], "Error creating: injected fault 403");
     cluster.wire.stop_faults();
     tokio::time::sleep(Duration::from_secs(30)).await;
     cluster.roll_out().await;

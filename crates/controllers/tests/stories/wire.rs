@@ -20,15 +20,15 @@ use tower::Service;
 /// A fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
-    /// The server does not get it, and this status comes back.
+    /// The server does not get the request, and this status is returned.
     Refused(u16),
-    /// The server carries it out, and the response is lost.
-    AnswerLost,
-    /// The server does not get it, and no response comes back.
-    Silence,
+    /// The server processes the request, and the response is lost.
+    ResponseLost,
+    /// The server does not get the request, and there is no response.
+    NoResponse,
 }
 
-/// More writes than any story needs. A stopped clock does not advance while a task runs: an endless loop of writes
+/// More writes than any story needs. A paused clock does not advance while a task runs: an endless loop of writes
 /// would hang a story instead of failing it.
 const WRITES_MAX: usize = 10_000;
 
@@ -79,7 +79,7 @@ impl Wire {
         self.shared.log.lock().unwrap().len()
     }
 
-    /// The writes since so many, as `METHOD path`.
+    /// The writes since this number of writes, as `METHOD path`.
     pub(crate) fn written_since(&self, earlier: usize) -> Vec<String> {
         self.shared.log.lock().unwrap()[earlier..].to_vec()
     }
@@ -129,7 +129,7 @@ impl Wire {
         self.shared.cuts.send_modify(|cuts| *cuts += 1);
     }
 
-    /// The ReplicaSets that got more pods than they ever should have had, in a sentence each.
+    /// The ReplicaSets that had more pods than their largest size, one sentence each.
     pub(crate) fn too_many(&self) -> Vec<String> {
         self.shared.too_many.lock().unwrap().clone()
     }
@@ -154,7 +154,7 @@ impl Wire {
             let mut sizes = self.shared.sizes.lock().unwrap();
             let largest = sizes.entry(uid.to_string()).or_default();
             *largest = size.max(*largest);
-            // A set that was scaled down may have pods that are yet to be deleted.
+            // A set that was scaled down may have pods that are not deleted yet.
             if own > *largest {
                 let name = &set["metadata"]["name"];
                 self.shared.too_many.lock().unwrap().push(format!("{name} of size {largest} has {own} pods"));
@@ -166,8 +166,8 @@ impl Wire {
 
     async fn list(&self, path: &str) -> Vec<Value> {
         let request = Request::get(path).body(Full::new(Bytes::new())).unwrap();
-        let answer = self.service.clone().call(request).await.unwrap();
-        let bytes = answer.into_body().collect().await.unwrap().to_bytes();
+        let response = self.service.clone().call(request).await.unwrap();
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
         let mut list: Value = gantry_json::from_slice(&bytes).unwrap();
         list["items"].as_array_mut().map(std::mem::take).unwrap()
     }
@@ -186,8 +186,8 @@ impl Wire {
             .and_then(|fault_injector| fault_injector(&method, &path));
         match fault {
             Some(Fault::Refused(status)) => return refused(status),
-            Some(Fault::Silence) => std::future::pending().await,
-            Some(Fault::AnswerLost) | None => {}
+            Some(Fault::NoResponse) => std::future::pending().await,
+            Some(Fault::ResponseLost) | None => {}
         }
         let is_watch = request.uri().query().is_some_and(|query| query.contains("watch=true"));
         if method != Method::GET && !path.contains("/leases") {
@@ -200,14 +200,14 @@ impl Wire {
         let accept = request.headers().get("accept").and_then(|accept| accept.to_str().ok());
         let is_whole = !accept.is_some_and(|accept| accept.contains("PartialObjectMetadata"));
         let mut cuts = self.shared.cuts.subscribe();
-        let answer = self.service.clone().call(request).await.unwrap();
+        let response = self.service.clone().call(request).await.unwrap();
         if method != Method::GET && (path.ends_with("/pods") || path.contains("/replicasets")) {
             self.count_pods().await;
         }
-        if fault == Some(Fault::AnswerLost) {
+        if fault == Some(Fault::ResponseLost) {
             return refused(504);
         }
-        let (parts, body) = answer.into_parts();
+        let (parts, body) = response.into_parts();
         let slow = self.shared.slow.lock().unwrap().filter(|(slow, _)| is_whole && *slow == path);
         let delay = slow.map(|(_, by)| by).unwrap_or_default();
         let body = if is_watch {
@@ -225,15 +225,15 @@ impl Wire {
 }
 
 fn refused(status: u16) -> Response<AnyBody> {
-    let words = format!(
-        r#"{{"kind":"Status","code":{status},"message":"the wire says {status}","reason":"Injected"}}"#
+    let status_json = format!(
+        r#"{{"kind":"Status","code":{status},"message":"injected fault {status}","reason":"Injected"}}"#
     );
-    let mut answer = Response::new(Full::new(Bytes::from(words)).boxed_unsync());
-    *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
+    let mut response = Response::new(Full::new(Bytes::from(status_json)).boxed_unsync());
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
     if status == 429 {
-        answer.headers_mut().insert("retry-after", "1".parse().unwrap());
+        response.headers_mut().insert("retry-after", "1".parse().unwrap());
     }
-    answer
+    response
 }
 
 impl Service<Request<Full<Bytes>>> for Wire {

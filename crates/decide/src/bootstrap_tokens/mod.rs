@@ -10,11 +10,11 @@ use gantry_model::Timestamp;
 
 /// The type of Secrets that hold tokens.
 pub const SECRET_TYPE: &str = "bootstrap.kubernetes.io/token";
-/// What the names of these Secrets begin with.
+/// The prefix of the names of these Secrets.
 pub const SECRET_PREFIX: &str = "bootstrap-token-";
 /// The key of the ConfigMap that is signed.
 pub const KUBECONFIG: &str = "kubeconfig";
-/// What the keys of signatures begin with.
+/// The prefix of the keys of signatures.
 pub const SIGNATURE_PREFIX: &str = "jws-kubeconfig-";
 
 /// A Secret that holds a token, as it was observed.
@@ -35,18 +35,18 @@ pub enum TokenExpiry {
     Never,
     /// At this moment.
     At(Timestamp),
-    /// Its time cannot be parsed, which counts as expired.
+    /// The expiry cannot be parsed, which counts as expired.
     Malformed,
 }
 
-/// What is done about a token.
+/// The decision about a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenCleaning {
-    /// It stays.
+    /// The token is kept.
     Keep,
-    /// It is looked at again after this time.
+    /// The token is checked again after this time.
     CheckAfter(Duration),
-    /// It is deleted.
+    /// The token is deleted.
     Delete,
 }
 
@@ -81,7 +81,7 @@ fn is_id(text: &str) -> bool {
     text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-/// Decides on the data of the ConfigMap, given the signatures by the ids of their tokens; `None` if it is right already.
+/// Decides on the data of the ConfigMap, given the signatures by the ids of their tokens; `None` if it is up to date.
 pub fn signed_data(
     data: &BTreeMap<String, String>,
     signatures: &BTreeMap<String, String>,

@@ -45,7 +45,7 @@ fn signatures_of_tokens_that_are_gone_are_removed() {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     };
     let data = text(&[("kubeconfig", "k"), ("jws-kubeconfig-aaaaaa", "1"), ("other", "kept")]);
-    assert_eq!(signed_data(&data, &text(&[("aaaaaa", "1")])), None, "it is right");
+    assert_eq!(signed_data(&data, &text(&[("aaaaaa", "1")])), None, "the signatures are up to date");
     let signed = signed_data(&data, &text(&[("bbbbbb", "2")])).unwrap();
     assert_eq!(signed, text(&[("kubeconfig", "k"), ("jws-kubeconfig-bbbbbb", "2"), ("other", "kept")]));
     assert_eq!(signed_data(&data, &BTreeMap::new()).unwrap().len(), 2);

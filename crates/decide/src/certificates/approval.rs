@@ -1,5 +1,5 @@
-//! Which requests are approved without a person: those of nodes for their own client certificates, if the requestor has the
-//! permission.
+//! Which requests are approved automatically: those of nodes for their own client certificates, if the requestor has
+//! the permission.
 
 use super::{APPROVED, AlternativeName, CertificateSubject, DENIED, NODE_CLIENT_SIGNER, SigningRequest};
 
@@ -12,12 +12,12 @@ pub struct ApprovalRule {
     pub message: &'static str,
 }
 
-/// A node asks for another certificate of its own.
+/// A node requests another client certificate for itself.
 const SELF: ApprovalRule = ApprovalRule {
     subresource: "selfnodeclient",
     message: "Auto approving self kubelet client certificate after SubjectAccessReview.",
 };
-/// A node is about to join.
+/// A node that joins the cluster requests a client certificate.
 const JOINING: ApprovalRule = ApprovalRule {
     subresource: "nodeclient",
     message: "Auto approving kubelet client certificate after SubjectAccessReview.",

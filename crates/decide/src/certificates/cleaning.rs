@@ -1,4 +1,4 @@
-//! When requests are deleted: some time after they were decided, and if nothing comes of them.
+//! When requests are deleted: some time after they were decided, or if they remain without a certificate for too long.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use gantry_model::Timestamp;
 
 use super::{APPROVED, DENIED, FAILED, SigningRequest};
 
-/// What is done about a request.
+/// The decision about a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cleaning {
-    /// It is deleted.
+    /// The request is deleted.
     Delete,
-    /// It is looked at again after this time.
+    /// The request is checked again after this time.
     CheckAfter(Duration),
-    /// It stays until it changes.
+    /// The request is kept until it changes.
     Keep,
 }
 
-/// How long decided requests stay.
+/// How long denied, failed and issued requests are kept.
 const DECIDED: Duration = Duration::from_secs(3600);
-/// How long requests stay of which nothing came.
+/// How long requests are kept that are neither denied nor failed and have no certificate.
 const PENDING: Duration = Duration::from_secs(24 * 3600);
 
 /// Decides about a request.
@@ -42,7 +42,7 @@ pub fn cleaning(request: &SigningRequest, now: Timestamp) -> Cleaning {
     match ends.into_iter().min() {
         None => Cleaning::Keep,
         Some(end) if now > end => Cleaning::Delete,
-        // A moment later: at the end itself it is not over.
+        // One second later, because the end itself does not count as over.
         Some(end) => Cleaning::CheckAfter(end.since(now) + Duration::from_secs(1)),
     }
 }

@@ -1,6 +1,6 @@
-//! CertificateSigningRequests: which are approved without a person, which are signed and for how long, and which are deleted.
+//! CertificateSigningRequests: which are approved automatically, signed and for how long, and which are deleted.
 //!
-//! Requests are parsed by the shell, which also asks the API whether the requestor has a permission, and signs.
+//! The shell parses the requests, checks through the API whether the requestor has a permission, and signs.
 
 mod approval;
 mod cleaning;
@@ -23,7 +23,7 @@ pub const CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client";
 pub const NODE_CLIENT_SIGNER: &str = "kubernetes.io/kube-apiserver-client-kubelet";
 /// The signer of nodes as servers.
 pub const NODE_SERVING_SIGNER: &str = "kubernetes.io/kubelet-serving";
-/// The signer without rules, which only older versions of the API could ask.
+/// The signer without rules, which only older versions of the API accept.
 pub const LEGACY_SIGNER: &str = "kubernetes.io/legacy-unknown";
 
 /// The condition of an approved request.
@@ -44,7 +44,7 @@ pub struct SigningRequest {
     pub usages: BTreeSet<String>,
     /// The requested lifetime.
     pub lifetime: Option<Duration>,
-    /// What the request is for; `None` if it cannot be parsed.
+    /// The subject of the request; `None` if it cannot be parsed.
     pub subject: Option<CertificateSubject>,
     /// The conditions.
     pub conditions: Vec<RequestCondition>,
@@ -54,14 +54,14 @@ pub struct SigningRequest {
     pub created: Option<Timestamp>,
 }
 
-/// What a certificate is for.
+/// The subject of a certificate.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CertificateSubject {
     /// The common name.
     pub common_name: String,
     /// The organizations.
     pub organizations: Vec<String>,
-    /// Which kinds of alternative names it has.
+    /// The kinds of alternative names that it has.
     pub alternative_names: BTreeSet<AlternativeName>,
 }
 

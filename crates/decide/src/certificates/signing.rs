@@ -10,14 +10,14 @@ use super::{
     NODE_SERVING_SIGNER, SigningRequest,
 };
 
-/// What is done about a request.
+/// The decision about a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Signing {
-    /// Nothing: it is not approved, or of another signer.
+    /// Nothing: the request is not approved, or is for another signer.
     Nothing,
-    /// It is refused, with this message.
+    /// The request fails with this message.
     Fail(String),
-    /// It is signed, valid between these moments.
+    /// A certificate is issued that is valid between these times.
     Sign {
         /// `notBefore`.
         begins: Timestamp,
@@ -28,12 +28,12 @@ pub enum Signing {
 
 /// How long before now certificates begin, for clocks that are behind.
 const BACKDATE: Duration = Duration::from_secs(5 * 60);
-/// Certificates with a shorter life do not end earlier because of that.
+/// Certificates with a shorter lifetime are valid for all of it from now on, in spite of the backdating.
 const SHORT: Duration = Duration::from_secs(8 * 3600);
-/// The shortest life.
+/// The shortest lifetime.
 const SHORTEST: Duration = Duration::from_secs(10 * 60);
 
-/// Decides about a request; certificates live for `longest` unless the request has a shorter lifetime.
+/// Decides about a request; certificates are valid for `longest` unless the request has a shorter lifetime.
 pub fn signing(request: &SigningRequest, longest: Duration, now: Timestamp) -> Signing {
     let is_approved = request.has(APPROVED) && !request.has(DENIED);
     let Some(subject) = request.subject.as_ref() else { return Signing::Nothing };
@@ -52,7 +52,7 @@ pub fn signing(request: &SigningRequest, longest: Duration, now: Timestamp) -> S
     }
 }
 
-/// Checks a request by the rules of its signer; `None` if it is none of ours.
+/// Checks a request by the rules of its signer; `None` if this controller does not sign for it.
 fn check_for_signer(request: &SigningRequest, subject: &CertificateSubject) -> Option<Result<(), String>> {
     match request.signer.as_str() {
         CLIENT_SIGNER => Some(check_client(request)),

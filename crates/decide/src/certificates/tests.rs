@@ -1,4 +1,4 @@
-//! Requests that are approved, signed, refused and deleted.
+//! Requests that are approved, signed, rejected and deleted.
 
 use super::*;
 
@@ -40,7 +40,7 @@ fn subresources(request: &SigningRequest) -> Vec<&'static str> {
 fn a_node_that_joins_needs_another_permission_than_one_that_renews() {
     assert_eq!(subresources(&of_node("system:bootstrap:abcdef")), ["nodeclient"]);
     assert_eq!(subresources(&of_node("system:node:a")), ["selfnodeclient", "nodeclient"]);
-    assert_eq!(subresources(&of_node("system:node:b")), ["nodeclient"], "it is for another node");
+    assert_eq!(subresources(&of_node("system:node:b")), ["nodeclient"], "another node's certificate");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_certificate_begins_before_now_and_lives_no_longer_than_allowed() {
         Signing::Sign { ends, .. } => ends.since(NOW),
         other => panic!("{other:?}"),
     };
-    assert_eq!(ends_after(&asking(HOUR)), HOUR, "a short life is not shortened");
+    assert_eq!(ends_after(&asking(HOUR)), HOUR, "a short lifetime is not shortened");
     assert_eq!(ends_after(&asking(Duration::from_secs(1))), Duration::from_secs(600));
     assert_eq!(ends_after(&asking(YEAR * 2)) + Duration::from_secs(300), YEAR);
 }
@@ -123,11 +123,11 @@ fn requests_are_deleted_after_an_hour_or_a_day() {
     let after = |request: &SigningRequest, hours: u32| cleaning(request, NOW.plus(HOUR * hours + HOUR / 2));
     let pending = of_node("system:node:a");
     assert_eq!(after(&pending, 24), Cleaning::Delete);
-    let Cleaning::CheckAfter(rest) = after(&pending, 23) else { panic!("it is not a day old") };
+    let Cleaning::CheckAfter(rest) = after(&pending, 23) else { panic!("the request is not a day old") };
     assert_eq!(rest, HOUR / 2 + Duration::from_secs(1));
     assert_eq!(after(&with(pending.clone(), DENIED, NOW), 1), Cleaning::Delete);
     let approved = with(pending, APPROVED, NOW);
-    assert!(matches!(after(&approved, 1), Cleaning::CheckAfter(_)), "its certificate may still come");
+    assert!(matches!(after(&approved, 1), Cleaning::CheckAfter(_)), "its certificate may still be issued");
     let issued = SigningRequest { certificate: Some(IssuedCertificate { ends: None }), ..approved };
     assert_eq!(after(&issued, 1), Cleaning::Delete);
     let expired = IssuedCertificate { ends: Some(NOW.minus(HOUR)) };

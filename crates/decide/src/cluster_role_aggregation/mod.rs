@@ -6,7 +6,7 @@ pub mod triggers;
 
 use gantry_model::{ClusterRole, InvalidSelector, PolicyRule};
 
-/// How many roles are looked at side by side; Kubernetes' number.
+/// How many roles are synced concurrently; Kubernetes' number.
 pub const WORKERS: usize = 5;
 
 /// Returns the rules that a role is to have, or `None` if it has them already or is not aggregated.

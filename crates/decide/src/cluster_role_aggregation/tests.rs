@@ -1,4 +1,4 @@
-//! Which rules an aggregated role gets, in which order, and when there is nothing to write.
+//! Which rules an aggregated role gets, in which order, and when nothing is written.
 
 use gantry_model::{ClusterRole, Labels, PolicyRule, Requirement, Selector};
 
@@ -36,7 +36,7 @@ fn verbs(rules: &[PolicyRule]) -> Vec<&str> {
     rules.iter().map(|rule| rule.verbs[0].as_str()).collect()
 }
 
-/// A7.9: in the order of the selectors, then of the names, each rule once.
+/// A7.9: rules are copied in the order of the selectors, then of the names, each rule once.
 #[test]
 fn rules_are_copied_in_the_order_of_selectors_and_names() {
     let view = selecting("view", &["b", "a"]);
@@ -50,10 +50,10 @@ fn rules_are_copied_in_the_order_of_selectors_and_names() {
     let all: Vec<_> = all.iter().collect();
     let rules = decide(&view, &all).unwrap().unwrap();
     assert_eq!(verbs(&rules), ["get", "list", "create", "watch"]);
-    assert_eq!(decide(&ClusterRole { rules, ..view }, &all), Ok(None), "nothing is left to do");
+    assert_eq!(decide(&ClusterRole { rules, ..view }, &all), Ok(None), "nothing remains to be done");
 }
 
-/// A7.9: when nothing is selected any more, nothing is allowed any more.
+/// A7.9: a role that selects no roles any more loses its rules.
 #[test]
 fn a_role_that_selects_nothing_loses_its_rules() {
     let view = ClusterRole { rules: vec![may("get")], ..selecting("view", &["a"]) };
@@ -72,7 +72,7 @@ fn a_role_with_rules_of_its_own_keeps_them() {
     assert_eq!(decide(&own, &[&own, &role("other", "a", &["list"])]), Ok(None));
 }
 
-/// Edit takes what view has, so that one change wakes both.
+/// `edit` selects what `view` selects, so that one change enqueues both.
 #[test]
 fn every_change_wakes_all_aggregated_roles_and_no_other() {
     let all = [selecting("edit", &["b"]), role("plain", "b", &["get"]), selecting("view", &["a"])];

@@ -144,7 +144,7 @@ fn push(status: &mut DeploymentStatus, condition: DeploymentCondition) {
     status.conditions.push(condition);
 }
 
-/// Whether the rollout is done, by what a status says.
+/// Whether the rollout is complete according to a status.
 pub fn is_complete(deployment: &Deployment, status: &DeploymentStatus) -> bool {
     status.updated == deployment.replicas
         && status.replicas == deployment.replicas

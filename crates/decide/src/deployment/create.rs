@@ -18,7 +18,7 @@ const NAME_LENGTH_MAX: usize = 253;
 /// The hash of a template, as used in names and labels: one to ten of the characters `456789bcdf`.
 ///
 /// FNV-1a over the template's canonical form and, after a name collision, over the collision count. The digits are
-/// spelled in letters and numbers that form no words.
+/// encoded in letters and numbers that form no words.
 pub fn template_hash(template: &Template, collision_count: Option<i32>) -> String {
     const DIGITS: [char; 10] = ['4', '5', '6', '7', '8', '9', 'b', 'c', 'd', 'f'];
     let mut collisions = [0; 8];

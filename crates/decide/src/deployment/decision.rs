@@ -13,7 +13,7 @@ use crate::Wake;
 /// The decision about one Deployment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What to do, in order.
+    /// The steps to carry out, in order.
     pub steps: Vec<Step>,
     /// The result of the sync once all steps are done.
     pub result: SyncResult,
@@ -30,7 +30,7 @@ pub struct Decision {
 pub struct Step {
     /// The action.
     pub action: Action,
-    /// What to do if the API refuses it.
+    /// The handling of a refusal by the API.
     pub if_refused: IfRefused,
 }
 
@@ -66,12 +66,12 @@ pub enum Action {
     Emit(Event),
 }
 
-/// What to do when a step is refused.
+/// The handling of a refused step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IfRefused {
     /// The sync fails and the key is retried.
     Fail,
-    /// The sync goes on with the next step.
+    /// The sync continues with the next step.
     Ignore,
     /// Decide again with [`RefusedStep::CreateRefused`].
     DecideOnCreate,
@@ -79,7 +79,7 @@ pub enum IfRefused {
     DecideOnScaleDown,
 }
 
-/// What was refused while a decision was carried out; the input of the decision made right after it.
+/// The step that was refused while a decision was carried out; the input of the decision made right after it.
 ///
 /// That decision observes the same objects, as they are after the steps that succeeded.
 #[derive(Clone, Debug, PartialEq)]
@@ -115,7 +115,7 @@ pub enum SyncError {
     UnknownStrategy(String),
     /// Another ReplicaSet has the name that the new one would get.
     NameTaken(Name),
-    /// The API says there is a ReplicaSet of that name, and the cache does not have it yet.
+    /// The API reports that a ReplicaSet of that name exists, and the cache does not have it yet.
     NotYetSeen(Name),
     /// The new ReplicaSet could not be created.
     CreateFailed(String),

@@ -23,10 +23,10 @@ impl SyncState<'_> {
     }
 }
 
-/// Sorts sets, which come by age, by revision; where one has no readable revision, age decides.
+/// Sorts sets, which are ordered by age, by revision; where one has no readable revision, age decides.
 ///
-/// That is no total order: a set without a revision stays between its neighbours in age, whatever theirs are. So this
-/// is an insertion sort: each set moves past those before it, up to one that it does not precede.
+/// That is no total order: a set without a revision stays between its neighbours in age, whatever their revisions. So
+/// this is an insertion sort: each set moves past those before it, up to one that it does not precede.
 fn by_revision<'a, 'b: 'a>(by_age: impl Iterator<Item = &'a SetState<'b>>) -> Vec<&'a SetState<'b>> {
     let mut sorted: Vec<(Option<i64>, &SetState<'_>)> = Vec::new();
     for set in by_age {
@@ -43,7 +43,7 @@ fn is_deleting(set: &SetState<'_>) -> bool {
     set.observed.as_ref().is_some_and(|observed| observed.meta.is_deleting())
 }
 
-/// Whether a set has no pods, wants none, and has observed its current spec. One that this decision resizes is not
+/// Whether a set has no pods, has size zero, and has observed its current spec. One that this decision resizes is not
 /// drained.
 fn is_drained(set: &SetState<'_>) -> bool {
     let was_drained = |observed: &ReplicaSet| {

@@ -45,7 +45,7 @@ impl SyncState<'_> {
             self.repairs.undo_deadline && current.is_some_and(|done| self.names_another(done));
         let was_done = current.is_some_and(|condition| condition.reason == NEW_SET_AVAILABLE);
         if was_done && !is_about_another && status.replicas == status.updated {
-            // A pod that fails after the rollout is the ReplicaSet's to replace and starts no deadline.
+            // A pod that fails after the rollout is replaced by the ReplicaSet and starts no deadline.
             return;
         }
         let new = self.new_set();
@@ -113,9 +113,9 @@ pub(super) fn deadline(deployment: &Deployment, status: &DeploymentStatus) -> De
 
 /// When to check the deadline.
 ///
-/// A second late, because the wire format truncates times to whole seconds and the comparison is strict: on the dot
-/// would be too early, and nothing else would trigger another check. A deadline that is further away than the
-/// configured one means that the clock was set back; it may be corrected meanwhile, so the check comes after the
+/// A second late, because the wire format truncates times to whole seconds and the comparison is strict: a check at
+/// the exact time would be too early, and nothing else would trigger another one. A deadline that is further away than
+/// the configured one means that the clock was set back; it may be corrected meanwhile, so the check is made after the
 /// configured time.
 fn progress_check(now: Timestamp, deployment: &Deployment, status: &DeploymentStatus) -> Wake {
     match deadline(deployment, status) {
@@ -129,7 +129,7 @@ fn progress_check(now: Timestamp, deployment: &Deployment, status: &DeploymentSt
 
 /// Whether a missed deadline would be reported.
 ///
-/// Not after the rollout completed: a requeue for a later dip in availability would change nothing.
+/// It would not after the rollout completed: a requeue for a later dip in availability would change nothing.
 fn is_awaited(deployment: &Deployment, status: &DeploymentStatus, progressing: &DeploymentCondition) -> bool {
     let done_before = progressing.reason == NEW_SET_AVAILABLE;
     !is_complete(deployment, status) && !done_before && !deployment.paused

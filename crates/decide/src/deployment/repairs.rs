@@ -1,7 +1,7 @@
-//! Repairs of Kubernetes' defects that a client can observe. Each is off unless it is asked for.
+//! Repairs of Kubernetes' defects that a client can observe. Each is off unless it is enabled.
 //!
-//! A repair that no client can observe, because it only waits for what Kubernetes happens to wait for most of the time,
-//! has no switch.
+//! A repair that no client can observe, because it only waits for an event that on Kubernetes usually happens first
+//! anyway, has no switch.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,8 +9,8 @@ use std::str::FromStr;
 /// Which repairs are on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Repairs {
-    /// `size-annotation`: a ReplicaSet of the wanted size that was sized for another number is annotated, and the
-    /// rollout goes on. Kubernetes takes it for a scaling event for ever (kubernetes/kubernetes#138036).
+    /// `size-annotation`: a ReplicaSet of the right size that was sized for another number is annotated, and the
+    /// rollout continues. Kubernetes treats it as a scaling event in every sync (kubernetes/kubernetes#138036).
     pub size_annotation: bool,
     /// `recreate-scaling`: Recreate with several active ReplicaSets rolls out when it is scaled. Kubernetes stalls.
     pub recreate_scaling: bool,
@@ -19,7 +19,7 @@ pub struct Repairs {
     pub undo_deadline: bool,
 }
 
-/// A name that is not one of a repair.
+/// A name that is not the name of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownRepair {
     name: String,
@@ -29,11 +29,11 @@ impl Repairs {
     /// The names of all repairs.
     pub const NAMES: [&str; 3] = ["size-annotation", "recreate-scaling", "undo-deadline"];
 
-    /// All of them.
+    /// All repairs.
     pub const ALL: Self = Self { size_annotation: true, recreate_scaling: true, undo_deadline: true };
 }
 
-/// Reads names with commas between them; `all` is all of them.
+/// Parses comma-separated names; `all` enables all repairs.
 impl FromStr for Repairs {
     type Err = UnknownRepair;
 

@@ -22,7 +22,7 @@ pub(super) enum Synced {
     Unchanged,
 }
 
-/// The revision of an object: zero if it has none, `None` if what it has is not a number.
+/// The revision of an object: zero if it has none, `None` if its annotation is not a number.
 pub fn revision_of(annotations: &Annotations) -> Option<i64> {
     annotations.get(keys::REVISION).map_or(Some(0), |written| written.parse().ok())
 }

@@ -37,13 +37,13 @@ impl SyncState<'_> {
         }
         self.sync_rollout_status();
         if refused == Some(&RefusedStep::ScaleDownFailed) {
-            // The sync has not failed, so nothing else would bring the next one.
+            // The sync has not failed, so nothing else would trigger the next one.
             self.wake = Wake::After(SCALE_DOWN_RETRY);
         }
         Ok(())
     }
 
-    /// Whether the new set reports pods beyond its size, which are about to go: it was an old set a moment ago.
+    /// Whether the new set reports pods beyond its size, which are about to be deleted: it was an old set before.
     ///
     /// They would count as available, and pods of other sets would be removed too early. A set that fails to remove
     /// its pods is not waited for.
@@ -95,8 +95,8 @@ impl SyncState<'_> {
     /// Removes up to `most` unavailable pods from old sets, oldest set first. Returns how many, or `None` if a status
     /// is stale.
     ///
-    /// Unavailable pods can go without waiting for new ones: the broken pods of a failed rollout must not block the
-    /// next one.
+    /// Unavailable pods can be removed without waiting for new ones: the broken pods of a failed rollout must not block
+    /// the next one.
     fn clean_up_unhealthy(&mut self, most: i64) -> Option<i64> {
         let mut down = 0;
         for index in self.old_indices() {
@@ -161,8 +161,8 @@ impl SyncState<'_> {
     }
 }
 
-/// The available pods of the new set. Those of a status that reports all its pods, but not of its present spec, may be
-/// gone: it failed to remove them before it was scaled up again.
+/// The available pods of the new set. If a status reports all its pods, but not for its present spec, they may have
+/// been removed: the set failed to remove them before it was scaled up again.
 fn trusted_available(new: &SetState<'_>) -> i64 {
     let is_doubtful = |set: &ReplicaSet| !set.has_observed_spec() && set.status.replicas >= set.replicas;
     if new.observed.as_deref().is_some_and(is_doubtful) { 0 } else { new.available() }

@@ -74,7 +74,7 @@ impl SyncState<'_> {
     /// proportions.
     ///
     /// With 8 old and 5 new pods of at most 13, growing to at most 23 gives the old set `round(8·23/13) − 8 = 6` more
-    /// and the new one the remaining 4. The rounding remainder goes to the first in order: the largest set, and of
+    /// and the new one the remaining 4. The rounding remainder is added to the first in order: the largest set, and of
     /// equal ones the youngest when growing, the oldest when shrinking.
     fn scale_in_proportion(&mut self, mut active: Vec<usize>) -> bool {
         let allowed = if self.desired() == 0 { 0 } else { self.limits.ceiling() };

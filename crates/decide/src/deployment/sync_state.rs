@@ -19,7 +19,7 @@ pub(super) struct SyncState<'a> {
     pub(super) deployment: &'a Deployment,
     pub(super) limits: Limits,
     pub(super) repairs: Repairs,
-    /// As cached, plus what this decision has set.
+    /// The status as cached, plus what this decision has set.
     pub(super) status: DeploymentStatus,
     /// The Deployment's annotations, as cached, plus the revision if this decision has set it.
     pub(super) annotations: Cow<'a, Annotations>,
@@ -130,7 +130,7 @@ impl<'a> SyncState<'a> {
 
     /// Resizes a set and returns whether its size changed.
     ///
-    /// Size and annotations go in one write: with two, a crash in between would look like a scaling event for ever.
+    /// Size and annotations are in one write: with two, a crash in between would leave a permanent scaling event.
     pub(super) fn resize(&mut self, index: usize, to: Replicas, how: Resize, if_refused: IfRefused) -> bool {
         let set = &mut self.sets[index];
         let from = set.replicas;

@@ -14,7 +14,7 @@ pub trait Lookup {
     fn replica_set(&self, namespace: &Namespace, name: &Name) -> Option<&ReplicaSet>;
 }
 
-/// A Deployment was added, updated or deleted: it is always enqueued.
+/// A Deployment was added, updated or deleted; it is always enqueued.
 pub fn on_deployment(deployment: &Deployment) -> ObjectKey {
     deployment.meta.key()
 }

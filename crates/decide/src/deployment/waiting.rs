@@ -59,7 +59,7 @@ pub enum WaitingOn {
         /// How many ReplicaSets are active.
         active: usize,
     },
-    /// The status of a ReplicaSet is not about its present size: it is stale.
+    /// The status of a ReplicaSet does not reflect its present size: it is stale.
     LaggingStatus {
         /// The ReplicaSet.
         set: Name,

@@ -5,7 +5,7 @@ use gantry_model::{Deployment, Name, Namespace, OwnerReference, ReplicaSet, Repl
 /// The scale of a pod's controller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Scale {
-    /// It was read.
+    /// The scale was read.
     Known {
         /// The controller: for a ReplicaSet of a Deployment, the Deployment.
         controller: Uid,
@@ -14,7 +14,7 @@ pub enum Scale {
     },
     /// The controller does not exist.
     Missing,
-    /// It could not be read; why.
+    /// The scale could not be read, with the reason.
     Failed(String),
 }
 

@@ -23,12 +23,12 @@ pub const MANAGER: &str = "endpointslicemirroring-controller.k8s.io";
 const ADDRESSES_MAX: usize = 1000;
 /// The label of Endpoints that are not mirrored.
 const SKIP: &str = "endpointslice.kubernetes.io/skip-mirror";
-/// What kubectl applied last, which is not about slices.
+/// The annotation of `kubectl apply`, which is not copied to slices.
 const LAST_APPLIED: &str = "kubectl.kubernetes.io/last-applied-configuration";
 /// The most bytes of a name that is generated from that of a Service with a dash.
 const PREFIX_MAX_BYTES: usize = 253;
 
-/// What to do about the slices that mirror an Endpoints object.
+/// The decision about the slices that mirror an Endpoints object.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Mirroring {
     /// Slices to create.

@@ -17,7 +17,7 @@ pub(super) type Endpoints = BTreeMap<EndpointKey, Endpoint>;
 pub(super) struct Desired {
     /// By ports, which are in Kubernetes' order.
     pub(super) by_ports: BTreeMap<Vec<EndpointPort>, Endpoints>,
-    /// Why pods are left out that should not be.
+    /// Messages about pods that are left out because their node does not exist.
     pub(super) skipped: Vec<String>,
 }
 
@@ -51,7 +51,7 @@ pub(super) fn in_order(mut ports: Vec<EndpointPort>) -> Vec<EndpointPort> {
     ports
 }
 
-/// What an endpoint is found by in a slice.
+/// The key by which an endpoint is found in a slice.
 pub(super) fn key_of(endpoint: &Endpoint) -> EndpointKey {
     let mut addresses = endpoint.addresses.clone();
     addresses.sort();

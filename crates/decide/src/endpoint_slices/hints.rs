@@ -4,7 +4,7 @@ use gantry_model::{EndpointHints, SliceContent, TrafficDistribution};
 
 use super::{Origin, Plan, Slice};
 
-/// Gives every endpoint the hints it should have. A slice that changes by that alone is written, too.
+/// Sets the hints of every endpoint. A slice in which only the hints change is written too.
 pub(super) fn give(traffic: TrafficDistribution, plan: &mut Plan<'_>) {
     for slice in &mut plan.write {
         hint(traffic, &mut slice.content);

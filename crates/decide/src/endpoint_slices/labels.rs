@@ -18,7 +18,7 @@ pub(super) fn of(service: &Service) -> Labels {
     labels
 }
 
-/// Whether the labels of a slice are no longer those of its Service. The reserved ones alone are no reason to write it.
+/// Whether the labels of a slice differ from those of its Service. Differences in the reserved ones do not count.
 pub(super) fn have_changed(slice: &EndpointSlice, service: &Service) -> bool {
     inherited(&slice.meta.labels) != inherited(&service.meta.labels)
 }

@@ -26,10 +26,10 @@ use pack::pack;
 
 /// The source of the events.
 pub const EVENT_SOURCE: &str = "endpoint-slice-controller";
-/// What the label `endpointslice.kubernetes.io/managed-by` says.
+/// The value of the label `endpointslice.kubernetes.io/managed-by`.
 pub const MANAGER: &str = "endpointslice-controller.k8s.io";
 
-/// What is known when the slices of a Service are decided on.
+/// The input of a decision about the slices of a Service.
 #[derive(Clone, Debug)]
 pub struct Observed<'a> {
     /// The Service.
@@ -38,13 +38,13 @@ pub struct Observed<'a> {
     pub pods: &'a [&'a Pod],
     /// The zones of the nodes that exist; `None` for a node that is in none.
     pub zones: &'a BTreeMap<Name, Option<String>>,
-    /// The slices of this controller that are labelled as the Service's and not about to go.
+    /// The slices of this controller that are labelled as the Service's and not being deleted.
     pub slices: &'a [&'a EndpointSlice],
-    /// When the change happened that led here.
+    /// When the change that triggered the sync happened.
     pub triggered: Option<Timestamp>,
 }
 
-/// What to do about the slices of a Service.
+/// The decision about the slices of a Service.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Decision {
     /// Slices to create.
@@ -53,14 +53,14 @@ pub struct Decision {
     pub update: Vec<SliceUpdate>,
     /// Slices to delete.
     pub delete: Vec<Name>,
-    /// Pods that are left out because their nodes do not exist; another try is due.
+    /// Messages about pods that are left out because their nodes do not exist; the sync has to be retried.
     pub skipped: Vec<String>,
 }
 
-/// What an existing slice is to become.
+/// The new state of an existing slice.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SliceUpdate {
-    /// Which slice.
+    /// The name of the slice.
     pub name: Name,
     /// Its labels.
     pub labels: Labels,
@@ -77,14 +77,14 @@ struct Slice<'a> {
     content: SliceContent,
 }
 
-/// Where a slice comes from.
+/// How a slice is written.
 #[derive(Clone, Copy, Debug)]
 enum Origin<'a> {
     /// It is created.
     New,
-    /// It exists and changes.
+    /// It exists and is updated.
     Changed(&'a EndpointSlice),
-    /// It would be deleted, and gets the content of one that would be created.
+    /// It would have been deleted, and gets the content of one that would have been created.
     Reused(&'a EndpointSlice),
 }
 
@@ -96,7 +96,7 @@ struct Plan<'a> {
     keep: Vec<&'a EndpointSlice>,
 }
 
-/// Whether a slice is one of this controller's. Which Service it belongs to is what its label says.
+/// The Service that the label of a slice names, if the slice is one of this controller's.
 pub fn service_of(slice: &EndpointSlice) -> Option<Name> {
     let is_ours = slice.meta.labels.get(keys::SLICE_MANAGED_BY).is_some_and(|manager| manager == MANAGER);
     slice.meta.labels.get(keys::SERVICE_NAME).filter(|_| is_ours).map(|name| Name::from(name.as_str()))
@@ -199,7 +199,7 @@ fn finish(observed: &Observed<'_>, plan: Plan<'_>, decision: &mut Decision) {
                     content,
                 });
             }
-            // The garbage collector would race with what is created for a Service that goes.
+            // The garbage collector would race with the creation of slices for a Service that is being deleted.
             Origin::New if service.meta.is_deleting() => {}
             Origin::New => decision.create.push(EndpointSliceDraft {
                 namespace: service.meta.namespace.clone(),

@@ -1,4 +1,4 @@
-//! Which endpoint goes into which slice, so that few slices change.
+//! Distributes endpoints over slices, so that few slices change.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::{Origin, Plan, Slice, labels};
 /// The most endpoints of one slice; `--max-endpoints-per-slice` of kube-controller-manager.
 const CAPACITY: usize = 100;
 
-/// Sorts the desired endpoints into the slices that exist, and new ones for what does not fit.
+/// Distributes the desired endpoints over the existing slices, and over new ones for what does not fit.
 pub(super) fn pack<'a>(
     service: &Service,
     family: IpFamily,
@@ -35,7 +35,7 @@ pub(super) fn pack<'a>(
     plan.delete.extend(by_ports.into_values().flatten());
 }
 
-/// Sorts endpoints with the same ports into slices.
+/// Distributes endpoints with the same ports over slices.
 fn pack_group<'a>(
     service: &Service,
     empty: &SliceContent,
@@ -65,7 +65,7 @@ fn pack_group<'a>(
         let room = CAPACITY.saturating_sub(slice.content.endpoints.len());
         slice.content.endpoints.extend(left.take(room));
     };
-    // The fullest first: the others have room for more when more comes.
+    // The fullest first, so that the others keep room for endpoints that are added later.
     changed.sort_by_key(|slice| std::cmp::Reverse(slice.content.endpoints.len()));
     for slice in &mut changed {
         fill(slice, &mut left);
@@ -82,7 +82,7 @@ fn pack_group<'a>(
     plan.keep.extend(unchanged);
 }
 
-/// Takes out the slice that is fullest with so many endpoints more, if they fit into any.
+/// Removes and returns the fullest slice that has room for `count` more endpoints, if any has.
 fn take_fitting<'a>(slices: &mut Vec<&'a EndpointSlice>, count: usize) -> Option<&'a EndpointSlice> {
     let fits = |slice: &&EndpointSlice| slice.content.endpoints.len() + count <= CAPACITY;
     let fullest = slices.iter().copied().filter(fits).max_by_key(|slice| slice.content.endpoints.len())?;

@@ -4,7 +4,7 @@
 //! pods ─► an address and its ports each ─► repack: by sets of addresses, by ports ─► in order ─► truncate ─► compare
 //! ```
 //!
-//! Objects that say the same already are not written.
+//! An object that is up to date is not written.
 
 mod repack;
 mod truncate;
@@ -21,30 +21,30 @@ pub(crate) use repack::repack;
 
 /// The source of the events.
 pub const EVENT_SOURCE: &str = "endpoint-controller";
-/// What the label `endpoints.kubernetes.io/managed-by` says.
+/// The value of the label `endpoints.kubernetes.io/managed-by`.
 const MANAGER: &str = "endpoint-controller";
 
-/// What is known when the Endpoints of a Service are decided on.
+/// The input of a decision about the Endpoints of a Service.
 #[derive(Clone, Debug)]
 pub struct Observed<'a> {
     /// The Service.
     pub service: &'a Service,
     /// The pods that it selects.
     pub pods: &'a [&'a Pod],
-    /// Its Endpoints, if there are any.
+    /// Its Endpoints, if they exist.
     pub current: Option<&'a Endpoints>,
-    /// When the change happened that led here.
+    /// When the change that triggered the sync happened.
     pub triggered: Option<Timestamp>,
 }
 
-/// What to do about the Endpoints of a Service.
+/// The decision about the Endpoints of a Service.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Decision {
-    /// They are as they should be.
+    /// They are up to date.
     Nothing,
     /// Create them.
     Create(EndpointsDraft),
-    /// Make of the existing ones what is written here.
+    /// Replace the content of the existing ones.
     Update(EndpointsDraft),
 }
 
@@ -114,7 +114,7 @@ fn address_of(service: &Service, pod: &Pod) -> Option<EndpointAddress> {
     Some(EndpointAddress {
         ip: addresses_of(pod, family).into_iter().next()?,
         hostname: hostname_of(service, pod),
-        // A pod that is nowhere has an empty node, which the API refuses, as it does on Kubernetes.
+        // A pod without a node gets an empty node name, which the API refuses, as on Kubernetes.
         node: Some(pod.node.clone().unwrap_or_else(|| Name::from(""))),
         target: Some(target_of(pod)),
     })

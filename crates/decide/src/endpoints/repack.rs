@@ -1,4 +1,4 @@
-//! From one address and port each to subsets: addresses that offer the same ports stand together, in Kubernetes' order.
+//! Groups addresses with one port each into subsets of addresses that offer the same ports, in Kubernetes' order.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub(super) struct Repack {
     by_port: BTreeMap<Option<EndpointPort>, BTreeMap<AddressKey, bool>>,
 }
 
-/// Subsets in Kubernetes' order, in which addresses that offer the same ports stand together.
+/// Groups addresses that offer the same ports into one subset each, in Kubernetes' order.
 pub(crate) fn repack(subsets: &[EndpointSubset]) -> Vec<EndpointSubset> {
     let mut all = Repack::default();
     for subset in subsets {
@@ -42,7 +42,7 @@ impl Repack {
         *readiness &= is_ready;
     }
 
-    /// The subsets.
+    /// Returns the subsets.
     pub(super) fn finish(self) -> Vec<EndpointSubset> {
         let mut ports_by_addresses: BTreeMap<BTreeMap<AddressKey, bool>, Vec<EndpointPort>> = BTreeMap::new();
         for (port, addresses) in self.by_port {

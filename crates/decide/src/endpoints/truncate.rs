@@ -1,11 +1,11 @@
-//! An Endpoints object holds at most a thousand addresses; ready ones go first.
+//! An Endpoints object holds at most a thousand addresses; ready ones are preferred.
 
 use gantry_model::{EndpointAddress, EndpointSubset};
 
 /// The most addresses of one object; Kubernetes' number.
 const CAPACITY: usize = 1000;
 
-/// Drops what is too much. Every subset keeps its share. Returns whether anything was too much.
+/// Drops addresses beyond the capacity, of each subset its share. Returns whether any was dropped.
 pub(super) fn truncate(subsets: &mut [EndpointSubset]) -> bool {
     let count = |of: fn(&EndpointSubset) -> &Vec<EndpointAddress>| -> usize {
         subsets.iter().map(|subset| of(subset).len()).sum()

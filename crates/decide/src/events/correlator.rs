@@ -24,8 +24,8 @@ const RATE_BURST: u32 = 25;
 /// ... and the period of one event after that.
 const RATE_PERIOD: Duration = Duration::from_mins(5);
 
-/// The events that this process has recorded. Of their keys and messages only fingerprints are remembered: objects and texts
-/// that are gone otherwise would stay in memory here.
+/// The events that this process has recorded. Only fingerprints of their keys and messages are kept: otherwise deleted
+/// objects and their messages would stay in memory.
 #[derive(Clone, Debug)]
 pub struct EventCorrelator {
     /// By everything but the message.
@@ -64,18 +64,18 @@ struct SeriesRecord {
 }
 
 impl EventCorrelator {
-    /// Without any events.
+    /// A correlator that has recorded no events.
     pub fn new() -> Self {
         Self::with_capacity(CACHE_CAPACITY)
     }
 
-    /// With caches that have room for the events of this many sources: for a few of each, and for as many as in client-go
-    /// at least.
+    /// A correlator whose caches have room for the events of this many sources: for a few of each, and for at least as
+    /// many as in client-go.
     pub fn shared_by(sources: usize) -> Self {
         Self::with_capacity(CACHE_CAPACITY.max(sources.saturating_mul(CACHE_CAPACITY_SHARED)))
     }
 
-    /// With caches of this capacity.
+    /// A correlator with caches of this capacity.
     pub(super) fn with_capacity(capacity: usize) -> Self {
         Self {
             aggregations: Lru::new(capacity),
@@ -110,7 +110,7 @@ impl EventCorrelator {
         }
     }
 
-    /// Decides whether a message is recorded by itself or aggregated.
+    /// Decides whether a message is recorded as its own event or aggregated.
     ///
     /// client-go evicts an arbitrary message of a full key; here the new one is aggregated, so that the first few
     /// keep their own counts.
@@ -191,7 +191,7 @@ impl EventSeries {
 
 /// The time in nanoseconds, incremented where needed so that no two events of this process share a name.
 ///
-/// Real clocks seldom stand still between two events; the simulator's does.
+/// A real clock usually advances between two events; the simulator's does not.
 fn next_stamp(last: &mut Option<i64>, now: Timestamp) -> i64 {
     let stamp = last.map_or(now.as_nanos(), |last| now.as_nanos().max(last.saturating_add(1)));
     *last = Some(stamp);

@@ -1,4 +1,4 @@
-//! What stands for a key that is too large to be remembered: a hash of 128 bits.
+//! A hash of 128 bits that is stored instead of a key that is too large.
 
 use std::hash::{DefaultHasher, Hash, Hasher as _};
 

@@ -1,7 +1,7 @@
 //! A bounded cache that evicts the least recently used entry.
 //!
-//! Its entries are in one vector. An entry stays long after the objects that it is about are gone: in an allocation of its own it would
-//! keep the memory around it from being given back.
+//! Its entries are in one vector. They outlive the objects that they are about; separate allocations would keep the
+//! memory around them from being released.
 
 use super::fingerprint::Fingerprint;
 
@@ -26,7 +26,7 @@ struct Entry<V> {
     newer: Link,
 }
 
-/// The place of an entry, or of none.
+/// The place of an entry, if any.
 type Link = Option<Place>;
 
 /// A place in the vector of entries plus one, so that a link takes four bytes.
@@ -138,7 +138,7 @@ impl<V> Lru<V> {
         &mut self.entries[index(place)]
     }
 
-    /// The bucket of a key. Fingerprints are spread evenly.
+    /// The bucket of a key. Fingerprints are distributed evenly.
     fn bucket(&self, key: Fingerprint) -> usize {
         let mask = self.buckets.len() as u64 - 1;
         usize::try_from(key.low_bits() & mask).expect("it is less than the number of buckets")
@@ -168,7 +168,7 @@ mod tests {
         memory.get_or_insert_with(web, || 0);
         memory.get_or_insert_with(cache, || 0);
         assert_eq!(*memory.get_or_insert_with(web, || 0), 1);
-        assert_eq!(*memory.get_or_insert_with(db, || 0), 0, "db made room for cache");
+        assert_eq!(*memory.get_or_insert_with(db, || 0), 0, "db was evicted when cache was inserted");
     }
 
     proptest! {

@@ -36,7 +36,7 @@ pub struct EventRecord {
     pub subject: Subject,
     /// `source.component`.
     pub source: &'static str,
-    /// The component once more, in the newer field; aggregated events go without.
+    /// `reportingComponent`, the same component in the newer field; aggregated events have none.
     pub reporting_component: Option<&'static str>,
     /// `type`.
     pub event_type: EventType,
@@ -52,15 +52,15 @@ pub struct EventRecord {
     pub last: Timestamp,
 }
 
-/// What to write for an event.
+/// The write for an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Recording {
     /// Create this object.
     Create(EventRecord),
     /// Patch `count`, `lastTimestamp` and `message` of the event of this name.
     ///
-    /// It may be gone, because events expire, or may never have been there, because its creation was dropped or
-    /// failed. Then create it as it stands here.
+    /// The event may not exist, because events expire, or because its creation was dropped or failed. Then create this
+    /// object.
     Increase(EventRecord),
     /// Write nothing: the object exceeds its event rate.
     Drop,

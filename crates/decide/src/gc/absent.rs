@@ -1,4 +1,4 @@
-//! Owners known to be absent, so that their thousand dependents cost one live read and not a thousand.
+//! Owners known to be absent, so that a thousand dependents of one owner cost one live read and not a thousand.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ pub const ABSENT_OWNERS_MAX: usize = 500;
 /// The identities that were recently found absent.
 ///
 /// A uid is never reused, so absence is permanent and entries are only evicted for space. The key is the whole
-/// identity with its namespace: that one set of coordinates is absent says nothing about another with the same uid.
+/// identity with its namespace: the same uid may exist under other coordinates.
 #[derive(Clone, Debug)]
 pub struct AbsentOwners {
     max: usize,

@@ -20,7 +20,7 @@ pub const ORPHANING_SYNC_MAX: Duration = Duration::from_secs(600);
 /// The verbs that a resource needs for its objects to be collected.
 const VERBS_NEEDED: [&str; 3] = ["delete", "list", "watch"];
 
-/// Group and plural of resources whose objects are never collected: there are many, and they expire by themselves.
+/// Group and plural of resources whose objects are never collected: there are many, and they expire.
 const IGNORED: [(&str, &str); 2] = [("", "events"), ("events.k8s.io", "events")];
 
 /// The result of one pass of discovery.
@@ -116,7 +116,7 @@ pub fn start(watches: &Watches, waited: Duration) -> Start {
     }
 }
 
-/// Whether dependents may be orphaned although the watch of their kind, started so long ago, has this state.
+/// Whether dependents may be orphaned when the watch of their kind, started so long ago, has this state.
 ///
 /// A dependent that is not in the graph keeps its reference, and is collected when its owner is gone. So orphaning waits for
 /// the initial lists, and for so long that only kinds whose list always fails are given up.
@@ -129,7 +129,7 @@ fn collectable(discovery: &Discovery) -> BTreeSet<Resource> {
     let mut chosen: BTreeMap<(&str, &str), &ServedResource> = BTreeMap::new();
     for offer in &discovery.resources {
         let resource = (offer.resource.group(), offer.resource.plural.as_str());
-        // A resource that the preferred version lacks is taken in the version that comes first.
+        // A resource that the preferred version lacks is watched in the version that is listed first.
         if offer.preference == VersionPreference::Preferred || !chosen.contains_key(&resource) {
             chosen.insert(resource, offer);
         }

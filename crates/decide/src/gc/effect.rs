@@ -7,7 +7,7 @@ use super::QueueItem;
 /// The `source.component` of its events.
 pub const EVENT_SOURCE: &str = "garbage-collector-controller";
 
-/// The namespace of events object cluster-scoped objects.
+/// The namespace of events about cluster-scoped objects.
 const NAMESPACE_OF_CLUSTER_EVENTS: &str = "default";
 
 /// A consequence of a changed graph.
@@ -30,7 +30,7 @@ pub enum EnqueueMode {
     RateLimited,
 }
 
-/// An event object one object.
+/// An event about one object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectEvent {
     /// The object.

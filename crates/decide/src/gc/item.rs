@@ -17,7 +17,7 @@ pub enum QueueItem {
     Observed(Uid),
 }
 
-/// What happens to an item after an attempt.
+/// The disposition of an item after an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemDisposition {
     /// It leaves the queue, and its failures are forgotten.
@@ -42,7 +42,7 @@ impl fmt::Display for QueueItem {
 }
 
 impl AttemptResult {
-    /// What happens to the item after this result.
+    /// The disposition of the item after this result.
     ///
     /// An owner that exists but that no watch has shown yet is polled: if it is deleted before a watch shows it, only
     /// the poll notices.

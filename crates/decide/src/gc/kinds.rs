@@ -22,7 +22,7 @@ pub struct Resource {
     pub kind: String,
     /// Its name in URLs.
     pub plural: String,
-    /// Where its objects live.
+    /// Whether its objects are in a namespace.
     pub scope: ResourceScope,
 }
 

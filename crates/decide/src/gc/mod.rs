@@ -1,9 +1,9 @@
-//! The garbage collector: which objects have no owners left, and what to do about each, as pure code.
+//! The garbage collector: which objects have no owners any more, and what to do about each, as pure code.
 //!
 //! ```text
 //! watches ──GraphChange──► Graph::observe ──Effect──► queues ──QueueItem──► attempt::begin / orphan::begin
 //!                         ▲                        ▲                    │ AttemptStep: read, patch, delete, wait
-//!                         │ VerifiedAbsent         │ asked, retried     ▼
+//!                         │ VerifiedAbsent         │ enqueued, retried  ▼
 //!                         └────────────────────────┴──────────────── AttemptResult
 //! ```
 //!
@@ -43,7 +43,7 @@ pub use kinds::{KindLookup, Resource, ResourceScope, ServedKinds};
 /// How many attempts to delete run at a time; as many attempts to orphan run beside them.
 pub const WORKERS: usize = 20;
 
-/// What attempts read between their requests.
+/// The data that attempts read between their requests.
 pub struct AttemptContext<'a> {
     /// The owner graph.
     pub graph: &'a Graph,

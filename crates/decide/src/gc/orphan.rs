@@ -9,7 +9,7 @@ use super::{AttemptAction, AttemptContext, AttemptReason, AttemptResult, Attempt
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "the steps are to be run"]
 pub enum Orphaning {
-    /// There is nothing to do, or it has failed.
+    /// Nothing has to be done, or it has failed.
     Done(AttemptResult),
     /// One run of steps per dependent, all independent of each other, and the step after the last.
     Release(Vec<AttemptStep>, PendingOrphaning),

@@ -87,7 +87,7 @@ impl Condition {
     }
 }
 
-/// A condition that is true if there is a message, and reports that all is well if not.
+/// A condition that is true if there is a message; otherwise it is false with the reason and message for success.
 fn condition(condition_type: &str, well: (&str, &str), trouble: &str, message: Option<String>) -> Condition {
     let (status, reason, message) = match message {
         Some(message) => (ConditionStatus::True, trouble, message),

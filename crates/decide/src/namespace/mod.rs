@@ -19,7 +19,7 @@ pub const PODS: (&str, &str) = ("", "pods");
 /// How long to wait for objects with finalizers and others that take long.
 const FINALIZER_ESTIMATE: Duration = Duration::from_secs(15);
 
-/// What remains in a namespace after everything in it was asked to be deleted.
+/// The remaining content of a namespace after the deletion of everything in it was requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RemainingContent {
     /// Groups whose discovery failed, and why.
@@ -37,7 +37,7 @@ pub struct RemainingContent {
 /// The next step for a terminating namespace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NextStep {
-    /// Nothing is left: remove the finalizer.
+    /// Nothing remains: remove the finalizer.
     Finalize,
     /// Something is being deleted: check again after this time, or when pods are gone.
     CheckAgain(Duration),

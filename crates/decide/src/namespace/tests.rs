@@ -1,4 +1,4 @@
-//! Stories of namespaces that go.
+//! Terminating namespaces.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -19,14 +19,14 @@ fn holding(remaining_content: &RemainingContent) -> Vec<(String, String)> {
     found.map(|found| (found.reason, found.message)).collect()
 }
 
-/// A6.5: pods go before everything else.
+/// A6.5: pods are deleted before everything else.
 #[test]
 fn pods_are_waited_for_before_anything_else_goes() {
     assert!(pods_first(1));
     assert!(!pods_first(0));
 }
 
-/// A6.5: an empty namespace is finalized, and says that all went well.
+/// A6.5: an empty namespace is finalized, and its conditions report success.
 #[test]
 fn an_empty_namespace_may_go() {
     assert_eq!(next(&RemainingContent::default()), NextStep::Finalize);
@@ -34,7 +34,7 @@ fn an_empty_namespace_may_go() {
     assert_eq!(conditions(&RemainingContent::default()).len(), 5);
 }
 
-/// A6.5: while pods terminate, their grace says when to look again.
+/// A6.5: while pods terminate, their grace period determines when to check again.
 #[test]
 fn terminating_pods_are_given_their_time() {
     let remaining_content =
@@ -44,7 +44,7 @@ fn terminating_pods_are_given_their_time() {
     assert_eq!(holding(&remaining_content), [("SomeResourcesRemain".to_owned(), message.to_owned())]);
 }
 
-/// A6.5: finalizers are named, and waited for.
+/// A6.5: remaining finalizers are named in a condition, and waited for.
 #[test]
 fn finalizers_are_named() {
     let finalizers = BTreeMap::from([("example.com/hold".to_owned(), 2)]);
@@ -61,7 +61,7 @@ fn finalizers_are_named() {
     );
 }
 
-/// A6.5: what was refused, or could not be asked, is told and tried again.
+/// A6.5: refused requests and failed discovery are reported in conditions and retried.
 #[test]
 fn refusals_and_silent_groups_are_reported_and_tried_again() {
     let refused = RemainingContent { failures: ["no".to_owned()].into(), ..RemainingContent::default() };
@@ -79,7 +79,7 @@ fn conditions_are_written_when_they_say_something_new() {
     assert!(first.iter().all(|condition| condition.last_transition == Some(NOON)));
     assert_eq!(merge(&first, conditions(&left(&[("", "pods", 2)])), noon_plus(9)), None);
     let fewer = merge(&first, conditions(&left(&[("", "pods", 1)])), noon_plus(9)).unwrap();
-    assert_eq!(fewer[3].last_transition, Some(NOON), "it still holds");
+    assert_eq!(fewer[3].last_transition, Some(NOON), "the status is unchanged");
     let none = merge(&fewer, conditions(&RemainingContent::default()), noon_plus(9)).unwrap();
     assert_eq!(none[3].status, ConditionStatus::False);
     assert_eq!(none[3].last_transition, Some(noon_plus(9)));

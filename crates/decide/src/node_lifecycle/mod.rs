@@ -76,8 +76,8 @@ impl Heartbeats {
     }
 
     /// Removes nodes that do not exist any more.
-    pub fn retain(&mut self, is_there: impl Fn(&Name) -> bool) {
-        self.last.retain(|node, _| is_there(node));
+    pub fn retain(&mut self, exists: impl Fn(&Name) -> bool) {
+        self.last.retain(|node, _| exists(node));
     }
 }
 
@@ -90,11 +90,15 @@ pub fn taint_of(ready: ReadyStatus) -> Option<&'static str> {
     }
 }
 
-/// When a pod that came at `came` is evicted because of these taints; never if it tolerates all without limit.
-pub fn evict_at(taints: &[NoExecuteTaint], tolerations: &[Toleration], came: Timestamp) -> Option<Timestamp> {
+/// When a pod that started at `started` is evicted because of these taints; never if it tolerates all without limit.
+pub fn evict_at(
+    taints: &[NoExecuteTaint],
+    tolerations: &[Toleration],
+    started: Timestamp,
+) -> Option<Timestamp> {
     let mut earliest = None;
     for taint in taints {
-        let since = taint.added.map_or(came, |added| added.max(came));
+        let since = taint.added.map_or(started, |added| added.max(started));
         let tolerated = tolerations.iter().filter(|toleration| toleration.covers(taint));
         let limit = tolerated.map(|toleration| toleration.seconds).reduce(|one, other| match (one, other) {
             (Some(one), Some(other)) => Some(one.min(other)),

@@ -1,4 +1,4 @@
-//! Nodes that fall silent, and the pods on them.
+//! Nodes without heartbeats, and the eviction of their pods.
 
 use super::*;
 
@@ -20,10 +20,13 @@ fn a_node_is_silent_when_it_has_given_no_sign_of_life_for_long_enough() {
     assert!(!heartbeats.record(&node, "1".to_owned(), at(0)));
     assert!(!heartbeats.record(&node, "1".to_owned(), at(49)));
     assert!(heartbeats.record(&node, "1".to_owned(), at(50)));
-    assert!(!heartbeats.record(&node, "2".to_owned(), at(55)), "it is back");
+    assert!(!heartbeats.record(&node, "2".to_owned(), at(55)), "the node sent a heartbeat");
     assert!(!heartbeats.record(&node, "2".to_owned(), at(104)));
     heartbeats.retain(|_| false);
-    assert!(!heartbeats.record(&node, "2".to_owned(), at(200)), "a node that comes back has its time again");
+    assert!(
+        !heartbeats.record(&node, "2".to_owned(), at(200)),
+        "a node that is added again gets a new grace period"
+    );
 }
 
 #[test]
@@ -43,9 +46,9 @@ fn a_pod_stays_for_as_long_as_it_tolerates_the_taint() {
     assert_eq!(
         evict_at(&[unreachable(100)], std::slice::from_ref(&five_minutes), at(150)),
         Some(at(450)),
-        "a pod that came later has its time as well"
+        "the toleration of a later pod counts from its start"
     );
-    assert_eq!(evict_at(&[unreachable(100)], &[tolerates("", None)], at(0)), None, "for ever");
+    assert_eq!(evict_at(&[unreachable(100)], &[tolerates("", None)], at(0)), None, "without limit");
     let both = [five_minutes, tolerates("", Some(10))];
     assert_eq!(evict_at(&[unreachable(100)], &both, at(0)), Some(at(110)), "the shortest counts");
     assert_eq!(evict_at(&[unreachable(100)], &[tolerates(UNREACHABLE, Some(-1))], at(0)), Some(at(100)));
@@ -63,5 +66,5 @@ fn every_taint_must_be_tolerated() {
     assert_eq!(evict_at(std::slice::from_ref(&other), &[value("b")], at(0)), Some(at(20)));
     assert_eq!(evict_at(std::slice::from_ref(&other), &[value("a")], at(0)), None);
     let schedule = Toleration { effect: "NoSchedule".to_owned(), ..tolerates("gpu", None) };
-    assert_eq!(evict_at(&[other], &[schedule], at(0)), Some(at(20)), "it is about another effect");
+    assert_eq!(evict_at(&[other], &[schedule], at(0)), Some(at(20)), "the toleration is for another effect");
 }

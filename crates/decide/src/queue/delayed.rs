@@ -6,7 +6,7 @@ use gantry_model::Timestamp;
 
 #[derive(Clone, Debug)]
 pub(super) struct Delayed<K> {
-    /// The keys by due time; keys due together come in the order in which they were added.
+    /// The keys by due time; keys with the same due time are in the order in which they were added.
     by_time: BTreeMap<DueTime, K>,
     /// The entry of each key in `by_time`.
     by_key: BTreeMap<K, DueTime>,

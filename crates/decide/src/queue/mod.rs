@@ -7,9 +7,9 @@
 //! ```
 //!
 //! [`WorkQueue`] holds the keys, [`RateLimiter`] computes the delay of a retry, and [`RetryPolicy`] decides whether a
-//! key is retried at all. Nothing here blocks, wakes or locks: a shell or the simulator passes `now` and asks
+//! key is retried at all. Nothing here blocks, wakes or locks: a shell or the simulator passes `now` and gets from
 //! [`WorkQueue::next_wake`] when to call again. `now` should come from a monotonic clock; if it steps back, delayed
-//! keys come late.
+//! keys become ready late.
 //!
 //! Not here: priorities (the order is first in, first out) and metrics (the values of the usual `workqueue_*` series
 //! can be read from the queue).

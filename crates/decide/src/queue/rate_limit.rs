@@ -26,7 +26,7 @@ pub struct RateLimiter<K> {
 }
 
 impl<K: Ord> RateLimiter<K> {
-    /// Without any retries.
+    /// A rate limiter without any retries.
     pub const fn new() -> Self {
         Self { retries: BTreeMap::new(), overall: TokenBucket::new(OVERALL_BURST, OVERALL_PERIOD) }
     }

@@ -11,14 +11,14 @@ pub enum Outcome {
     Failure,
 }
 
-/// What happens to a key after its sync.
+/// The handling of a key after its sync.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryDecision {
     /// It waits for the next change, and its failures are forgotten.
     Forget,
     /// It is retried after a delay.
     Requeue,
-    /// It failed too often: as `Forget`, but to be logged.
+    /// It failed too often: as `Forget`, but logged.
     GiveUp,
 }
 

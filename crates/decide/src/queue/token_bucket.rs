@@ -36,11 +36,11 @@ impl TokenBucket {
     pub fn try_take(&mut self, now: Timestamp) -> bool {
         self.fill(now);
         let missing = self.missing.saturating_add(self.period);
-        let is_there = missing <= self.capacity();
-        if is_there {
+        let has_token = missing <= self.capacity();
+        if has_token {
             self.missing = missing;
         }
-        is_there
+        has_token
     }
 
     fn fill(&mut self, now: Timestamp) {
@@ -113,7 +113,7 @@ mod tests {
     }
 
     proptest! {
-        /// D2.3: the time kept is as good as counting tokens, to the nanosecond.
+        /// D2.3: the stored duration is equivalent to a count of tokens, to the nanosecond.
         #[test]
         fn the_bucket_agrees_with_one_that_counts(
             burst in 1_u32..6,

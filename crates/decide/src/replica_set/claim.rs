@@ -58,7 +58,7 @@ pub fn classify_pods<'a>(
 /// The selector, unless it is malformed or empty.
 ///
 /// The API rejects both. A missing selector, which would match nothing, is parsed as an empty one, which would match
-/// everything; so the only harmless reaction to either is none.
+/// everything; so the only harmless reaction to either is to do nothing.
 fn usable_selector(set: &ReplicaSet) -> Result<&Selector, WaitingOn> {
     match &set.selector {
         Ok(Selector::Everything) => {
@@ -91,16 +91,16 @@ impl<'a> ClassifiedPods<'a> {
     ) -> Result<Observed<'a>, ClaimFailed> {
         let mut active = self.claims.owned;
         let mut refusals = Vec::new();
-        for (pod, answer) in adoptions {
-            match answer {
+        for (pod, response) in adoptions {
+            match response {
                 Ok(()) => active.push(pod),
                 // It was deleted meanwhile.
                 Err(refusal) if refusal.kind == RefusalKind::NotFound => {}
                 Err(refusal) => refusals.push(refusal),
             }
         }
-        for (_, answer) in releases {
-            match answer {
+        for (_, response) in releases {
+            match response {
                 // It was deleted meanwhile, or another pod has its name: either way it is not owned any more.
                 Ok(()) | Err(Refusal { kind: RefusalKind::NotFound | RefusalKind::Invalid, .. }) => {}
                 Err(refusal) => refusals.push(refusal),

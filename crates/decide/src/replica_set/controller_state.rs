@@ -1,6 +1,6 @@
 //! The state of the controller between syncs: expectations about its own writes.
 //!
-//! A restart loses it, which is safe: a fresh cache has seen everything.
+//! A restart loses it, which is safe: a fresh cache contains everything.
 
 use gantry_model::{ObjectKey, ReplicaSet, ResourceVersion, Timestamp};
 
@@ -28,7 +28,7 @@ pub enum SyncStart<'a> {
 impl ControllerState {
     /// Begins a sync: checks the caches for staleness, looks up the set and its expectations.
     ///
-    /// This comes before the pods are listed; see [`Expectations::expectation_state`].
+    /// It is called before the pods are listed; see [`Expectations::expectation_state`].
     pub fn begin_sync<'a>(
         &mut self,
         now: Timestamp,
@@ -36,7 +36,7 @@ impl ControllerState {
         cached: Option<&'a ReplicaSet>,
         read: &ReadVersions,
     ) -> Result<SyncStart<'a>, StaleCache> {
-        // The versions are forgotten once the caches have reached them, so there is nothing left to drop below.
+        // The versions are forgotten once the caches have reached them, so nothing remains to be dropped below.
         self.written.check(key, read)?;
         let Some(set) = cached else {
             self.expectations.forget(key);

@@ -9,7 +9,7 @@ use super::{Observed, victims};
 /// The maximum number of pods that one sync creates or deletes.
 pub const BURST: usize = 500;
 
-/// What to do about the pods of a set.
+/// The action on the pods of a set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
     /// Leave them as they are.
@@ -55,7 +55,7 @@ pub(super) fn manage(now: Timestamp, observed: &Observed<'_>) -> Action {
 impl Action {
     /// Sets the expectations of this action.
     ///
-    /// Has to come before the first request, because the cache may see a pod before the response arrives.
+    /// Has to be called before the first request, because the cache may see a pod before the response arrives.
     pub fn set_expectations(&self, now: Timestamp, set: &ObjectKey, expectations: &mut Expectations) {
         match self {
             // Expectations that timed out are left alone: there is nothing new to expect.

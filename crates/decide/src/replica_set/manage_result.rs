@@ -46,8 +46,8 @@ pub struct PendingDeletions {
 }
 
 /// The event about one attempt to create a pod.
-pub fn creation_event(answer: &Result<Name, Refusal>) -> Option<Event> {
-    match answer {
+pub fn creation_event(response: &Result<Name, Refusal>) -> Option<Event> {
+    match response {
         Ok(pod) => Some(Event::normal("SuccessfulCreate", format!("Created pod: {pod}"))),
         Err(refusal) if refusal.kind == RefusalKind::NamespaceTerminating => None,
         Err(refusal) => Some(Event::warning("FailedCreate", format!("Error creating: {refusal}"))),
@@ -55,8 +55,8 @@ pub fn creation_event(answer: &Result<Name, Refusal>) -> Option<Event> {
 }
 
 /// The event about one attempt to delete a pod.
-pub fn deletion_event(pod: &Name, answer: &Result<(), Refusal>) -> Option<Event> {
-    match answer {
+pub fn deletion_event(pod: &Name, response: &Result<(), Refusal>) -> Option<Event> {
+    match response {
         Ok(()) => Some(Event::normal("SuccessfulDelete", format!("Deleted pod: {pod}"))),
         Err(refusal) if refusal.kind == RefusalKind::NotFound => None,
         Err(refusal) => Some(Event::warning("FailedDelete", format!("Error deleting: {refusal}"))),
@@ -64,7 +64,7 @@ pub fn deletion_event(pod: &Name, answer: &Result<(), Refusal>) -> Option<Event>
 }
 
 impl ManageResult {
-    /// There was nothing to do, or the set may not act.
+    /// Nothing was to be done, or the set may not act.
     pub fn nothing() -> Self {
         Self { met: Vec::new(), result: Ok(()) }
     }
@@ -90,11 +90,11 @@ impl PendingCreations {
     ///
     /// A terminating namespace refuses every pod; that counts as success, since there is nothing to retry. A request
     /// without a response counts as failed.
-    pub fn completed(&mut self, answers: impl IntoIterator<Item = Result<Name, Refusal>>) {
+    pub fn completed(&mut self, responses: impl IntoIterator<Item = Result<Name, Refusal>>) {
         let Some(batch) = self.slow_start.batch() else { return };
         let mut succeeded = 0_usize;
-        for answer in answers {
-            match answer {
+        for response in responses {
+            match response {
                 Err(refusal) if refusal.kind != RefusalKind::NamespaceTerminating => {
                     self.error.get_or_insert(refusal);
                 }
@@ -113,24 +113,24 @@ impl PendingCreations {
             0 => Vec::new(),
             count => vec![MetExpectation::Creations { set: self.set, count }],
         };
-        let no_answer = || Refusal::other("a pod creation was not answered");
+        let no_response = || Refusal::other("a pod creation got no response");
         let result = match count {
             0 => Ok(()),
-            _ => Err(ManageError::Create(self.error.unwrap_or_else(no_answer))),
+            _ => Err(ManageError::Create(self.error.unwrap_or_else(no_response))),
         };
         ManageResult { met, result }
     }
 }
 
 impl PendingDeletions {
-    /// Without any responses.
+    /// Deletions without any responses yet.
     pub fn new(set: ObjectKey) -> Self {
         Self { met: Vec::new(), set, error: None }
     }
 
-    /// Records one response. A pod that was gone already is no failure, but its deletion will not be observed either.
-    pub fn answered(&mut self, pod: &ObjectKey, answer: Result<(), Refusal>) {
-        let Err(refusal) = answer else { return };
+    /// Records one response. A missing pod is no failure, but its deletion will not be observed either.
+    pub fn answered(&mut self, pod: &ObjectKey, response: Result<(), Refusal>) {
+        let Err(refusal) = response else { return };
         self.met.push(MetExpectation::Deletion { set: self.set.clone(), pod: pod.clone() });
         if refusal.kind != RefusalKind::NotFound {
             self.error.get_or_insert(refusal);

@@ -10,7 +10,7 @@
 //!    [`PendingDeletions`]) and collects the results ([`ManageResult`]).
 //! 4. [`report`]: the status to write, whether the sync has failed, and when to requeue.
 //!
-//! What enqueues a set is in [`triggers`]. Every failed sync is retried, with backoff and without a limit.
+//! The changes that enqueue a set are in [`triggers`]. Every failed sync is retried, with backoff and without a limit.
 //!
 //! [`patch`]: gantry_model::patch
 //! [`may_adopt`]: crate::ownership::may_adopt
@@ -73,22 +73,22 @@ pub struct Observed<'a> {
 /// The decision about one ReplicaSet.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
-    /// What to do about its pods.
+    /// The action on its pods.
     pub action: Action,
-    /// What the set waits for afterwards.
+    /// The reason why the set waits afterwards.
     pub waiting_on: WaitingOn,
 }
 
 /// The end of a sync.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SyncReport {
-    /// If the write fails finally, the sync fails with its error.
+    /// If the write finally fails, the sync fails with its error.
     pub status: StatusWrite,
     /// Whether the sync has failed.
     pub result: Result<(), ManageError>,
-    /// What the set waits for.
+    /// The reason why the set waits.
     pub waiting_on: WaitingOn,
-    /// When the passing of time alone may change the status.
+    /// When the status may change without any event, because time has passed.
     pub next_look: Option<Timestamp>,
 }
 
@@ -151,7 +151,7 @@ impl<'a> Observed<'a> {
 }
 
 impl SyncReport {
-    /// When to requeue, by the time after the status was written.
+    /// When to requeue, given the time after the status was written.
     pub fn wake(&self, current: Timestamp) -> Wake {
         if self.result.is_err() {
             return Wake::Soon;

@@ -29,7 +29,7 @@ impl SlowStart {
         Self { stage: Stage::upto(FIRST_BATCH, calls), remaining: calls }
     }
 
-    /// The size of the next batch; `None` when it is over.
+    /// The size of the next batch; `None` when the slow start has ended.
     pub fn batch(&self) -> Option<usize> {
         match self.stage {
             Stage::Batch(calls) => Some(calls),

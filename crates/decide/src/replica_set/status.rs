@@ -13,7 +13,7 @@ use super::manage_result::ManageError;
 /// How often a status write is tried before the sync fails with its error.
 pub const STATUS_WRITE_ATTEMPTS: u32 = 2;
 
-/// What to do about the status of a set.
+/// The write of the status of a set, if any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatusWrite {
     /// It is unchanged.
@@ -22,7 +22,7 @@ pub enum StatusWrite {
     Put(ReplicaSetStatus),
 }
 
-/// What to do after a status write that failed.
+/// The handling of a failed status write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AfterFailedWrite {
     /// Read the set live and write the same status with the version that was read. If the read fails, the sync fails
@@ -107,7 +107,7 @@ fn failure_reason(observed: &Observed<'_>) -> &'static str {
     match ReplicaDiff::of(observed.set, observed.active.len()) {
         ReplicaDiff::TooFew(_) => "FailedCreate",
         ReplicaDiff::TooMany(_) => "FailedDelete",
-        // There was nothing to do, so nothing can have failed.
+        // Nothing was to be done, so nothing can have failed.
         ReplicaDiff::None => "",
     }
 }

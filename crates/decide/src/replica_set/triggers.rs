@@ -31,7 +31,7 @@ pub struct Triggered {
 pub struct Enqueue {
     /// The set.
     pub key: ObjectKey,
-    /// The delay; zero for at once.
+    /// The delay; zero is immediately.
     pub after: Duration,
 }
 

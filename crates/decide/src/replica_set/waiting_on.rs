@@ -16,7 +16,7 @@ pub enum WaitingOn {
     Nothing,
     /// A usable selector; without one its pods are unknown.
     InvalidSelector {
-        /// What is wrong with it.
+        /// Why it cannot be used.
         problem: String,
     },
     /// Its deletion; it touches no pod.

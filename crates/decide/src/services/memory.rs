@@ -14,12 +14,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// Checks that the cache has seen everything that was written for a Service.
+    /// Checks that the cache has reached all versions that were written for a Service.
     pub fn check(&mut self, service: &ObjectKey, read: &ReadVersions) -> Result<(), StaleCache> {
         self.written.check(service, read)
     }
 
-    /// Remembers that a write for the Service was answered with this version.
+    /// Records the version that a write for the Service returned.
     pub fn wrote(&mut self, service: &Service, resource: CachedResource, version: &ResourceVersion) {
         self.written.wrote(&service.meta.key(), &service.meta.uid, resource, version);
     }

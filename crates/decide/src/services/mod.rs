@@ -1,4 +1,4 @@
-//! What the controllers of Endpoints and of EndpointSlices have in common: which pods serve a Service, and where.
+//! The common part of the controllers of Endpoints and of EndpointSlices: which pods serve a Service, and where.
 
 mod go_hash;
 mod memory;
@@ -14,7 +14,7 @@ use gantry_model::{
     ClusterIp, ContainerPort, EndpointPort, EndpointTarget, IpFamily, Pod, Service, ServicePort, TargetPort,
 };
 
-/// How many Services are worked on at once; Kubernetes' number.
+/// How many Services are synced concurrently; Kubernetes' number.
 pub const WORKERS: usize = 5;
 
 /// Whether endpoints are computed for a Service.
@@ -22,8 +22,8 @@ pub fn is_managed(service: &Service) -> bool {
     !service.is_external_name && service.selector.is_some()
 }
 
-/// Whether a pod can be an endpoint: it has an address and will run on. Whether a pod that is on its way out counts is
-/// the caller's choice.
+/// Whether a pod can be an endpoint: it has an address and has not ended. The caller decides whether terminating pods
+/// count.
 pub(crate) fn is_endpoint(pod: &Pod, with_terminating: bool) -> bool {
     !pod.phase.is_finished() && !pod.network.ips.is_empty() && (with_terminating || !pod.meta.is_deleting())
 }
@@ -58,7 +58,7 @@ pub(crate) fn ports_of(service: &Service, pod: &Pod) -> Vec<EndpointPort> {
     service.ports.iter().filter_map(found).collect()
 }
 
-/// The number of the container port that a port of a Service stands for.
+/// The number of the container port that a port of a Service refers to.
 fn number_of(port: &ServicePort, pod: &Pod) -> Option<i32> {
     match &port.target {
         TargetPort::Number(number) => Some(*number),
@@ -70,7 +70,7 @@ fn number_of(port: &ServicePort, pod: &Pod) -> Option<i32> {
     }
 }
 
-/// The name of a pod in DNS, if it asks for one under this Service.
+/// The name of a pod in DNS, if it has one under this Service.
 pub(crate) fn hostname_of(service: &Service, pod: &Pod) -> Option<String> {
     let is_under = pod.network.subdomain.as_deref() == Some(service.meta.name.as_str());
     pod.network.hostname.clone().filter(|_| is_under)

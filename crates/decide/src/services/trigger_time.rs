@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use gantry_model::{Annotations, Name, ObjectKey, Pod, Service, Timestamp, keys};
 
-/// The dates that were seen so far, by Service.
+/// The times that were seen so far, by Service.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TriggerTimes {
     by_service: BTreeMap<ObjectKey, Seen>,
@@ -21,7 +21,7 @@ struct Seen {
 }
 
 impl TriggerTimes {
-    /// Returns the oldest date that is new since the last look at this Service, and remembers all of them.
+    /// Returns the oldest time that is new since the last call for this Service, and remembers all of them.
     pub fn look(&mut self, service: &Service, pods: &[&Pod]) -> Option<Timestamp> {
         let dated = |pod: &&Pod| Some((pod.meta.name.clone(), pod.readiness_changed?));
         let now = Seen { service: service.meta.created, pods: pods.iter().filter_map(dated).collect() };
@@ -34,14 +34,14 @@ impl TriggerTimes {
         pods.chain(recreated).min()
     }
 
-    /// Forgets a Service that is gone.
+    /// Forgets a Service that was deleted.
     pub fn forget(&mut self, service: &ObjectKey) {
         self.by_service.remove(service);
     }
 }
 
-/// Dates the change in the annotations of endpoints that are about to be written; a change without a date takes the old
-/// date away.
+/// Writes the time of the change into the annotations of endpoints that are about to be written; without a time the old
+/// one is removed.
 pub(crate) fn write_trigger_time(annotations: &mut Annotations, at: Option<Timestamp>) {
     match at {
         Some(at) => annotations.insert(keys::LAST_CHANGE_TRIGGER_TIME.to_owned(), at.to_string()),

@@ -2,13 +2,13 @@
 
 use gantry_model::{Namespace, ObjectKey, Pod, Service};
 
-/// Where Services are looked up: the cache of the caller.
+/// Lookups of Services in the caller's cache.
 pub trait Lookup {
     /// All Services of a namespace.
     fn services(&self, namespace: &Namespace) -> impl Iterator<Item = &Service>;
 }
 
-/// The Services whose endpoints a pod may change that appeared, changed or went; `old` is what it was before.
+/// The Services whose endpoints may change because a pod was added, changed or deleted; `old` is its previous state.
 pub fn on_pod(old: Option<&Pod>, pod: &Pod, cache: &impl Lookup) -> Vec<ObjectKey> {
     if old.is_some_and(|old| is_same_endpoint(old, pod)) {
         return Vec::new();
@@ -21,7 +21,7 @@ pub fn on_pod(old: Option<&Pod>, pod: &Pod, cache: &impl Lookup) -> Vec<ObjectKe
     cache.services(&pod.meta.namespace).filter(concerned).map(|service| service.meta.key()).collect()
 }
 
-/// Whether nothing has changed about a pod that endpoints contain.
+/// Whether nothing that endpoints contain has changed about a pod.
 fn is_same_endpoint(old: &Pod, new: &Pod) -> bool {
     old.meta.uid == new.meta.uid
         && old.meta.labels == new.meta.labels

@@ -1,10 +1,10 @@
-//! Which ReplicaSets a Deployment calls its own.
+//! Which ReplicaSets a Deployment claims.
 
 use gantry_decide::ownership::{AdoptionRefused, claim, may_adopt};
 use gantry_model::{ReplicaSet, Selector};
 use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, labels, noon_plus, replica_set};
 
-/// What becomes of one ReplicaSet: `owned`, `adopt`, `release` or `leave`.
+/// The disposition of one ReplicaSet: `owned`, `adopt`, `release` or `leave`.
 fn disposition(owner: &gantry_model::Deployment, set: &ReplicaSet) -> &'static str {
     let selector: &Selector = owner.selector.as_ref().unwrap();
     let claims = claim(&owner.meta, selector, [set]);
@@ -22,7 +22,7 @@ fn unmatching(mut set: ReplicaSet) -> ReplicaSet {
     set
 }
 
-/// D3.3, D4.5: the whole table of section 4, for the living and for those being deleted.
+/// D3.3, D4.5: the whole table of section 4, for owners that are being deleted and for others.
 #[test]
 fn every_row_of_the_claiming_table_holds() {
     let web = deployment("web");
@@ -48,17 +48,17 @@ fn every_row_of_the_claiming_table_holds() {
     }
 }
 
-/// D18: after a delete and a new Deployment of the same name, the old sets still name the old uid.
+/// D18: after a Deployment was deleted and recreated with its name, the old sets still name the old uid.
 #[test]
 fn sets_of_a_namesake_are_not_ours() {
     let before = deployment("web");
     let mut after = deployment("web");
     after.meta.uid = "another-uid".into();
     assert_eq!(disposition(&after, &replica_set("web-1").owned_by(&before)), "leave");
-    assert_eq!(disposition(&after, &replica_set("web-1")), "adopt", "orphaned ones are taken on");
+    assert_eq!(disposition(&after, &replica_set("web-1")), "adopt", "orphaned ones are adopted");
 }
 
-/// D4.1: one fresh look at the owner decides about all adoptions.
+/// D4.1: one live read of the owner decides about all adoptions.
 #[test]
 fn a_fresh_read_of_the_owner_decides_about_adoption() {
     let web = deployment("web");
@@ -74,8 +74,8 @@ fn a_fresh_read_of_the_owner_decides_about_adoption() {
     assert_eq!(may_adopt(uid, Some(&deleting.meta)), Err(AdoptionRefused::OwnerDeleting));
 }
 
-/// D4.4: what cannot be taken on is not claimed; the others are. Each object has its own entry, so one failure does
-/// not hide the rest.
+/// D4.4: sets that cannot be adopted are not claimed; the others are. Each object has its own entry, so one failure
+/// does not hide the rest.
 #[test]
 fn every_candidate_is_listed_so_that_all_are_attempted() {
     let web = deployment("web");

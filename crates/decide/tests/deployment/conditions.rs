@@ -72,7 +72,7 @@ fn complete_needs_all_updated_none_old_all_available_and_observed() {
     assert!(!is_complete(&behind, &behind.status));
 }
 
-/// D15.5: each of the four signs alone is progress, and nothing else is.
+/// D15.5: each of the four changes alone is progress, and nothing else is.
 #[test]
 fn four_signs_of_progress() {
     let status = |replicas: u16, updated: u16, ready: u16, available: u16| {
@@ -87,5 +87,5 @@ fn four_signs_of_progress() {
     assert!(is_progressing(&before, &status(10, 4, 4, 5)), "more available");
     assert!(!is_progressing(&before, &before.clone()));
     assert!(!is_progressing(&before, &status(11, 4, 3, 3)));
-    assert!(!is_progressing(&before, &status(9, 3, 4, 4)), "a new pod went, not an old one");
+    assert!(!is_progressing(&before, &status(9, 3, 4, 4)), "a new pod was deleted, not an old one");
 }

@@ -1,4 +1,4 @@
-//! The new ReplicaSet: its name, its content, and what then if it is refused.
+//! The new ReplicaSet: its name, its content, and the handling of a refused creation.
 
 use gantry_decide::deployment::{
     Action, IfRefused, Observed, RefusedStep, Repairs, SyncError, SyncResult, decide, template_hash,
@@ -20,7 +20,7 @@ fn refused(kind: RefusalKind, message: &str) -> RefusedStep {
     RefusedStep::CreateRefused { refusal: Refusal::new(kind, message), existing: None }
 }
 
-/// D6.8: the shape of a hash, and all that it must depend on.
+/// D6.8: the format of a hash, and everything it must depend on.
 #[test]
 fn the_hash_depends_on_template_and_collisions_and_forms_no_words() {
     let hash = |image: &str, collisions| template_hash(&template(image), collisions);
@@ -30,17 +30,21 @@ fn the_hash_depends_on_template_and_collisions_and_forms_no_words() {
         assert!((1..=10).contains(&one.len()) && one.chars().all(|c| "456789bcdf".contains(c)), "{one}");
         assert!(!all[..index].contains(one), "{all:?}");
     }
-    assert_eq!(hash("a", Some(1)), hash("a", Some(1)), "the same again");
-    assert_eq!(template_hash(&template("a").with_hash("x"), None), hash("a", None), "not on the hash label");
+    assert_eq!(hash("a", Some(1)), hash("a", Some(1)), "the hash is deterministic");
     assert_eq!(
-        hash("nginx:1", None),
-        "8fdfd6fc",
-        "and not on the day: names outlive a restart and an upgrade"
+        template_hash(&template("a").with_hash("x"), None),
+        hash("a", None),
+        "independent of the hash label"
     );
-    assert_eq!(hash("nginx:1", Some(1)), "7c6cb9f9cb", "collisions go in as eight bytes, the lowest first");
+    assert_eq!(hash("nginx:1", None), "8fdfd6fc", "hashes are stable across restarts and upgrades");
+    assert_eq!(
+        hash("nginx:1", Some(1)),
+        "7c6cb9f9cb",
+        "the collision count is hashed as eight bytes, little-endian"
+    );
 }
 
-/// D6.9: the name, cut so that the hash always fits.
+/// D6.9: the Deployment's name is truncated so that the hash always fits.
 #[test]
 fn a_long_name_gives_way_to_the_hash() {
     let web = deployment("web");
@@ -50,10 +54,13 @@ fn a_long_name_gives_way_to_the_hash() {
     let name = draft_of(&decided(&long, &[])).name;
     assert_eq!(name.as_str(), format!("{}-{hash}", "d".repeat(253 - 1 - hash.len())));
     let odd = deployment(&"é".repeat(200));
-    assert!(draft_of(&decided(&odd, &[])).name.as_str().len() <= 253, "no name is cut within a character");
+    assert!(
+        draft_of(&decided(&odd, &[])).name.as_str().len() <= 253,
+        "no name is truncated within a character"
+    );
 }
 
-/// D6.10: everything the new set is made of.
+/// D6.10: all fields of the new set.
 #[test]
 fn the_new_set_is_made_of_the_deployment() {
     let mut web = deployment("web").size(10).rolling(Limit::Count(3), Limit::Count(2)).annotated("team", "a");
@@ -76,7 +83,7 @@ fn the_new_set_is_made_of_the_deployment() {
     assert!(draft.owner.controller && draft.owner.block_owner_deletion);
 }
 
-/// D7.5: with no replicas an integer surge still shows in the max annotation, a percentage does not.
+/// D7.5: with no replicas an integer surge is still included in the max annotation, a percentage is not.
 #[test]
 fn the_max_annotation_of_nothing_shows_an_integer_surge() {
     for (surge, max) in [(Limit::Count(1), "1"), (Limit::Percent(25), "0")] {
@@ -103,12 +110,7 @@ fn a_created_set_is_announced() {
     let none = decided(&deployment("web").size(0), &[]);
     assert_eq!(messages(&none), [""; 0], "no pods, no event");
     let no_deadline = decided(&web.deadline(None).annotated(keys::REVISION, "1"), &[]);
-    assert_eq!(
-        lines(&no_deadline).len(),
-        3,
-        "create, event and the closing report: {:?}",
-        lines(&no_deadline)
-    );
+    assert_eq!(lines(&no_deadline).len(), 3, "creation, event and final status: {:?}", lines(&no_deadline));
 }
 
 fn existing(web: &gantry_model::Deployment, set: ReplicaSet) -> RefusedStep {
@@ -118,17 +120,17 @@ fn existing(web: &gantry_model::Deployment, set: ReplicaSet) -> RefusedStep {
     RefusedStep::CreateRefused { refusal, existing: Some(Box::new(set)) }
 }
 
-/// D6.12: a set of that name that is ours and of this template is the new one: an earlier try did succeed.
+/// D6.12: an existing set of that name with our uid and template is the new set: an earlier attempt did succeed.
 #[test]
 fn our_own_set_of_that_name_is_taken_for_the_new_one() {
     let web = deployment("web");
     let ours = replica_set("x").owned_by(&web).size(1).sized_for(3, 4);
     let decision = decided_after(existing(&web, ours), &web, &[]);
     assert_eq!(decision.result, SyncResult::Done);
-    assert!(sizes(&decision)[0].starts_with("scale web-"), "the sync goes on: {:?}", sizes(&decision));
+    assert!(sizes(&decision)[0].starts_with("scale web-"), "the sync continues: {:?}", sizes(&decision));
     let Action::UpdateStatus { status, revision } = &decision.steps[0].action else { panic!("{decision:?}") };
-    assert_eq!(revision.as_deref(), Some("1"), "the revision is still noted");
-    assert_eq!(status.progressing(), None, "no progress is claimed for it");
+    assert_eq!(revision.as_deref(), Some("1"), "the revision is still recorded");
+    assert_eq!(status.progressing(), None, "no progress is recorded for it");
 }
 
 /// D6.12: anything else of that name is a collision: it is counted, and the retry uses another name.
@@ -151,10 +153,14 @@ fn a_foreign_set_of_that_name_is_a_collision() {
     let mut often = web.clone();
     often.status.collision_count = Some(i32::MAX);
     let decision = decided_after(existing(&often, replica_set("x")), &often, &[]);
-    assert_eq!(status_after(&often, &decision).collision_count, Some(i32::MAX), "and does not overflow");
+    assert_eq!(
+        status_after(&often, &decision).collision_count,
+        Some(i32::MAX),
+        "the collision count does not overflow"
+    );
 }
 
-/// D6.12: a set the cache has not seen yet is an error that is retried.
+/// D6.12: a set that exists but that the cache does not have yet is an error that is retried.
 #[test]
 fn a_set_the_cache_has_not_seen_is_retried() {
     let decision = decided_after(refused(RefusalKind::AlreadyExists, "taken"), &deployment("web"), &[]);
@@ -162,7 +168,7 @@ fn a_set_the_cache_has_not_seen_is_retried() {
     assert_eq!(decision.steps, []);
 }
 
-/// D6.13: a namespace on its way out fails silently.
+/// D6.13: in a terminating namespace the sync fails without an event.
 #[test]
 fn a_terminating_namespace_fails_silently() {
     let decision =
@@ -171,7 +177,7 @@ fn a_terminating_namespace_fails_silently() {
     assert_eq!(decision.steps, []);
 }
 
-/// D6.14: any other refusal is told, and with a deadline it stands in the condition.
+/// D6.14: any other refusal is recorded as an event, and with a deadline also in the Progressing condition.
 #[test]
 fn any_other_refusal_is_reported() {
     let web = deployment("web");
@@ -192,7 +198,7 @@ fn any_other_refusal_is_reported() {
     assert_eq!(lines(&silent).len(), 1, "without a deadline only the event");
 }
 
-/// D6.15: the closing report of the sync builds on what the creation wrote.
+/// D6.15: the final status of the sync builds on what the creation wrote.
 #[test]
 fn the_closing_report_builds_on_the_creation() {
     let web = deployment("web");
@@ -203,7 +209,8 @@ fn the_closing_report_builds_on_the_creation() {
     assert_eq!(status.unavailable.get(), 3, "pods that do not exist yet are unavailable");
 }
 
-/// Section 18: a Deployment that had sets and has none any more may be gone itself. One that never had any, or still has some, is not asked for.
+/// Section 18: a Deployment that had sets and has none any more may have been deleted itself. One that never had any,
+/// or still has some, is not read live.
 #[test]
 fn a_deployment_whose_sets_are_all_gone_is_read_again_before_they_are_replaced() {
     let web = deployment("web").size(2);
@@ -215,7 +222,7 @@ fn a_deployment_whose_sets_are_all_gone_is_read_again_before_they_are_replaced()
     let old = replica_set("old").owned_by(&web).image("old:1").revision(1).size(2);
     let rolled_out = web.clone().annotated(keys::REVISION, "1");
     assert!(must_be_confirmed(&rolled_out, &[]));
-    assert!(!must_be_confirmed(&web, &[]), "its first");
-    assert!(!must_be_confirmed(&rolled_out, &[&old]), "a rollout");
+    assert!(!must_be_confirmed(&web, &[]), "the first set");
+    assert!(!must_be_confirmed(&rolled_out, &[&old]), "an old set exists");
     assert!(!must_be_confirmed(&rolled_out.paused(), &[]), "nothing is created");
 }

@@ -71,8 +71,8 @@ fn mid_rollout(web: &Deployment, new: (u16, u16), old: &[(&str, u16, u16)]) -> V
     old.chain([new]).map(|set| set.owned_by(web).sized_for(n, max)).collect()
 }
 
-/// D19.3, D10.1, D10.2, D10.3: examples 21 to 33. The new set is already as large as the surge lets it be, or the
-/// example is about shrinking alone, so growth is kept out by a ceiling that is reached.
+/// D19.3, D10.1, D10.2, D10.3: examples 21 to 33. The new set is already as large as the surge allows, or the
+/// example is about shrinking alone, so that growth is prevented by the ceiling.
 #[test]
 fn old_sets_shrink_as_in_examples_21_to_33() {
     type Row = (
@@ -110,13 +110,13 @@ fn old_sets_shrink_as_in_examples_21_to_33() {
 fn a_lagging_status_aborts_shrinking_as_in_example_33() {
     let web = deployment("web").size(3).rolling(limit("1"), limit("0"));
     let nothing_may_go = decided(&web, &mid_rollout(&web, (1, 1), &[("old", 2, 3)]));
-    // The new set may grow (total 3 of 4), so shrinking is not even looked at.
-    assert_eq!(sizes(&nothing_may_go), ["scale new 1 -> 2"], "growing goes first");
+    // The new set may grow (total 3 of 4), so shrinking is not considered.
+    assert_eq!(sizes(&nothing_may_go), ["scale new 1 -> 2"], "the new set grows first");
     let lagging = decided(&web, &mid_rollout(&web, (2, 2), &[("old", 2, 3)]));
     assert_eq!(sizes(&lagging), [""; 0], "example 33");
     let web = web.rolling(limit("2"), limit("0"));
     let ahead = decided(&web, &mid_rollout(&web, (2, 2), &[("a", 1, 0), ("b", 2, 3)]));
-    assert_eq!(sizes(&ahead), ["scale a 1 -> 0"], "what was shrunk before the lag was seen stays shrunk");
+    assert_eq!(sizes(&ahead), ["scale a 1 -> 0"], "sets scaled down before the stale one stay scaled down");
 }
 
 /// D19.4, D9.3: examples 34 to 43 and 45. Sets as (name, size, max annotation), oldest first; `n…` is the new one.
@@ -206,7 +206,7 @@ fn the_progress_check_is_planned_as_in_examples_49_to_51() {
         let web = deployment("web").size(3).deadline(Some(deadline)).annotated(keys::REVISION, "1");
         let set = replica_set("new").owned_by(&web).revision(1).size(3).sized_for(3, 4);
         let web = web.progressing(ConditionStatus::True, "ReplicaSetUpdated", noon_plus(0));
-        // What the first look reports is what is there from then on.
+        // The status that the first sync reports is the input of the following ones.
         let settled = decided_at(noon_plus(1), &web, std::slice::from_ref(&set));
         let mut web = web.clone();
         web.status = status_after(&web, &settled);
@@ -254,7 +254,7 @@ fn completion_and_progress_follow_examples_53_to_55() {
     assert!(!progressing((5, 5, 5), (5, 5, 4)), "example 55");
 }
 
-/// D19.5, D13: examples 56 to 58. Revisions of drained sets, the limit, and what goes.
+/// D19.5, D13: examples 56 to 58. Revisions of drained sets, the limit, and the sets that are deleted.
 #[test]
 fn history_is_cleaned_up_as_in_examples_56_to_58() {
     let deleted = |limit: u16, first_is_active: bool| {
@@ -280,7 +280,7 @@ fn history_is_cleaned_up_as_in_examples_56_to_58() {
     assert_eq!(deleted(0, false).len(), 5, "example 58");
 }
 
-/// D19.5, D6.2, D6.3, D6.5, D6.6: examples 59 to 61. A set that comes back gets the next revision and a history.
+/// D19.5, D6.2, D6.3, D6.5, D6.6: examples 59 to 61. A set that is reused gets the next revision and a history.
 #[test]
 fn revisions_move_on_as_in_examples_59_to_61() {
     let web = deployment("web").image("nginx:back");

@@ -22,7 +22,7 @@ fn drained(web: &Deployment, name: &str, revision: &str, age: i64) -> ReplicaSet
     set.annotated(keys::REVISION, revision)
 }
 
-/// D13: no limit, no clean-up; and none before the rollout is complete.
+/// D13: nothing is deleted without a limit, or before the rollout is complete.
 #[test]
 fn without_a_limit_all_are_kept() {
     let web = complete(None);
@@ -32,10 +32,10 @@ fn without_a_limit_all_are_kept() {
     let web = complete(Some(0));
     let too_large = replica_set("new").owned_by(&web).revision(9).size(3).available(1).sized_for(1, 2);
     let trimmed = decided(&web, &[drained(&web, "a", "1", 9), too_large]);
-    assert_eq!(sizes(&trimmed), ["scale new 3 -> 1"], "nor in a sync that resizes");
+    assert_eq!(sizes(&trimmed), ["scale new 3 -> 1"], "nothing is deleted in a sync that resizes");
 }
 
-/// D13: by revision, and by age where revisions do not tell.
+/// D13: sets are deleted by revision, and by age where revisions do not decide.
 #[test]
 fn revision_decides_and_then_age() {
     let web = complete(Some(1));
@@ -48,9 +48,9 @@ fn revision_decides_and_then_age() {
     let sets = vec![drained(&web, "young", "what", 5), drained(&web, "aged", "ever", 9)];
     assert_eq!(cleaned(&web, sets), ["delete aged"]);
     let sets = vec![drained(&web, "young", "7", 5), drained(&web, "aged", "7", 9)];
-    assert_eq!(cleaned(&web, sets), ["delete aged"], "nor do equal ones tell");
+    assert_eq!(cleaned(&web, sets), ["delete aged"], "equal revisions do not decide");
     let sets = vec![drained(&web, "young", "what", 5), drained(&web, "aged", "7", 9)];
-    assert_eq!(cleaned(&web, sets), ["delete aged"], "one that cannot be read tells nothing, not zero");
+    assert_eq!(cleaned(&web, sets), ["delete aged"], "an unreadable revision does not count as zero");
     let sets = vec![
         drained(&web, "three", "3", 9),
         drained(&web, "what", "ever", 7),
@@ -60,11 +60,11 @@ fn revision_decides_and_then_age() {
     assert_eq!(
         cleaned(&web, sets),
         ["delete three", "delete what", "delete one"],
-        "it keeps its place in age"
+        "a set without a readable revision keeps its place by age"
     );
 }
 
-/// D13: sets that are going already do not count; sets that lag or have pods are passed over.
+/// D13: sets that are being deleted do not count; sets that lag or have pods are skipped.
 #[test]
 fn sets_with_pods_or_lagging_are_passed_over() {
     let web = complete(Some(1));
@@ -77,7 +77,7 @@ fn sets_with_pods_or_lagging_are_passed_over() {
     assert_eq!(cleaned(&web, vec![lagging, drained(&web, "kept", "2", 5)]), [""; 0]);
 }
 
-/// D13: a set that this very sync empties or fills is not drained, whatever was last seen of it.
+/// D13: a set that this sync scales to or from zero is not drained, whatever its last observed status.
 #[test]
 fn sets_resized_in_the_same_sync_are_kept() {
     let web = complete(Some(0)).paused();

@@ -31,7 +31,7 @@ fn scaled(web: &Deployment, sets: &[ReplicaSet], writes_of_first_sync: usize) ->
     sets.iter().map(|set| set.replicas.get()).collect()
 }
 
-/// The set has removed what it had to, and its new pods are not ready yet.
+/// Reports the status of a set that has removed its surplus pods, and whose new pods are not ready yet.
 fn report(set: &mut ReplicaSet) {
     let available: Replicas = set.status.available.min(set.replicas);
     (set.status.replicas, set.status.ready, set.status.available) = (set.replicas, available, available);

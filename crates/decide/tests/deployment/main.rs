@@ -1,4 +1,4 @@
-//! The Deployment rules, told as small stories. Handles (D1.1 …) name the rule a test stands for.
+//! The Deployment rules, as small stories. Handles (D1.1 …) name the rule that a test is about.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -51,7 +51,7 @@ fn decided_with(
     decide(now, &Observed { deployment, sets: &sets, pods: &pods, refused, repairs: Repairs::default() })
 }
 
-/// All steps as lines of domain words.
+/// All steps as lines.
 fn lines(decision: &Decision) -> Vec<String> {
     decision.steps.iter().map(|step| step.action.to_string()).collect()
 }
@@ -67,7 +67,7 @@ fn sizes(decision: &Decision) -> Vec<String> {
     decision.steps.iter().map(|step| &step.action).filter(about_sets).map(Action::to_string).collect()
 }
 
-/// The status that stands at the end of the decision.
+/// The status at the end of the decision.
 fn status_after(deployment: &Deployment, decision: &Decision) -> DeploymentStatus {
     let written = decision.steps.iter().rev().find_map(|step| match &step.action {
         Action::UpdateStatus { status, .. } => Some(DeploymentStatus::clone(status)),
@@ -76,7 +76,7 @@ fn status_after(deployment: &Deployment, decision: &Decision) -> DeploymentStatu
     written.unwrap_or_else(|| deployment.status.clone())
 }
 
-/// What a set becomes by the decision's last word on it.
+/// The last edit of a set in the decision.
 fn edit_of(decision: &Decision, name: &str) -> Option<ReplicaSetEdit> {
     decision.steps.iter().rev().find_map(|step| match &step.action {
         Action::UpdateReplicaSet { set, edit, .. } if set.as_str() == name => Some(edit.clone()),
@@ -84,7 +84,7 @@ fn edit_of(decision: &Decision, name: &str) -> Option<ReplicaSetEdit> {
     })
 }
 
-/// What then, if the write of a set is refused.
+/// The handling of a refusal of the last write of a set.
 fn refusal_of(decision: &Decision, name: &str) -> Option<IfRefused> {
     decision.steps.iter().rev().find_map(|step| match &step.action {
         Action::UpdateReplicaSet { set, .. } if set.as_str() == name => Some(step.if_refused),

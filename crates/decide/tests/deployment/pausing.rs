@@ -11,7 +11,7 @@ fn progress(web: &Deployment) -> Option<(ConditionStatus, String, String)> {
     status.progressing().map(|c| (c.status.clone(), c.reason.clone(), c.message.clone()))
 }
 
-/// D11.1: both are noted once, in these words.
+/// D11.1: pause and resume are recorded once, with these messages.
 #[test]
 fn pause_and_resume_are_noted_once() {
     let paused = deployment("web").paused();
@@ -22,7 +22,11 @@ fn pause_and_resume_are_noted_once() {
 
     let noted = paused.clone().progressing(ConditionStatus::Unknown, "DeploymentPaused", noon_plus(-60));
     let again = status_after(&noted, &decided(&noted, &[]));
-    assert_eq!(again.progressing().unwrap().last_update, Some(noon_plus(-60)), "not again");
+    assert_eq!(
+        again.progressing().unwrap().last_update,
+        Some(noon_plus(-60)),
+        "the condition is not written again"
+    );
 
     let mut resumed = noted.size(0);
     resumed.paused = false;
@@ -35,10 +39,10 @@ fn pause_and_resume_are_noted_once() {
         (condition.reason.as_str(), condition.message.as_str()),
         ("DeploymentResumed", "Deployment is resumed")
     );
-    assert!(steps.len() > 1, "and the same sync goes on");
+    assert!(steps.len() > 1, "the same sync continues");
 }
 
-/// D11.1: without a deadline there is nothing to note, and a missed one is not overwritten.
+/// D11.1: without a deadline nothing is recorded, and a missed deadline is not overwritten.
 #[test]
 fn a_missed_deadline_is_not_overwritten() {
     assert_eq!(progress(&deployment("web").deadline(None).paused()), None);
@@ -47,15 +51,15 @@ fn a_missed_deadline_is_not_overwritten() {
     assert_eq!(progress(&missed).unwrap().1, "ProgressDeadlineExceeded");
     let running =
         deployment("web").deadline(None).progressing(ConditionStatus::Unknown, "DeploymentPaused", NOON);
-    assert!(decided(&running, &[]).steps.len() > 1, "and nothing to resume");
+    assert!(decided(&running, &[]).steps.len() > 1, "no resumption is recorded");
 }
 
-/// D11.2: a new template waits, another size does not, and the new set's notes are kept.
+/// D11.2: a new template is not rolled out, a changed size is applied, and the new set's annotations are synced.
 #[test]
 fn while_paused_only_the_size_moves() {
     let mut web = deployment("web").size(5).paused().annotated("team", "a");
     web.min_ready_seconds = 3;
-    assert_eq!(sizes(&decided(&web, &[])), [""; 0], "a Deployment born paused creates nothing");
+    assert_eq!(sizes(&decided(&web, &[])), [""; 0], "a Deployment that is created paused creates no set");
     let old = replica_set("old").owned_by(&web).image("old:1").revision(1).size(3).sized_for(3, 4);
     assert_eq!(sizes(&decided(&web, &[old])), ["scale old 3 -> 5"]);
     let new = replica_set("new").owned_by(&web).revision(1).size(5).sized_for(5, 7);

@@ -36,7 +36,7 @@ fn recorded(status: ConditionStatus, reason: &str) -> Deployment {
     web().progressing(status, reason, noon_plus(0))
 }
 
-/// D16.1: without a deadline there is no Progressing condition, and one that is there goes.
+/// D16.1: without a deadline there is no Progressing condition, and an existing one is removed.
 #[test]
 fn without_a_deadline_there_is_no_progressing_condition() {
     let web = recorded(ConditionStatus::True, "ReplicaSetUpdated").deadline(None);
@@ -53,7 +53,7 @@ fn a_dip_after_the_rollout_starts_no_deadline() {
     assert_eq!((decision.wake, decision.deadline), (Wake::OnChange, Deadline::None));
 }
 
-/// D16.2: a new rollout ends that: old pods besides the new ones.
+/// D16.2: a new rollout, with old pods besides the new ones, ends that state.
 #[test]
 fn a_new_rollout_leaves_the_finished_state() {
     let web = recorded(ConditionStatus::True, "NewReplicaSetAvailable").reported(4, 0, 3);
@@ -66,7 +66,7 @@ fn a_new_rollout_leaves_the_finished_state() {
     );
 }
 
-/// Section 16, step 3: the clock of a new rollout is not the one of the last, which was done long ago.
+/// Section 16, step 3: the deadline of a new rollout does not count from the completion of the previous one.
 #[test]
 fn a_new_rollout_has_not_timed_out_before_it_moved() {
     let web = recorded(ConditionStatus::True, "NewReplicaSetAvailable").reported(4, 1, 3);
@@ -76,7 +76,7 @@ fn a_new_rollout_has_not_timed_out_before_it_moved() {
     assert_eq!(progress.reason, "NewReplicaSetAvailable");
 }
 
-/// Section 16, step 3: complete wins, in these words.
+/// Section 16, step 3: completion takes precedence over a missed deadline, with this message.
 #[test]
 fn a_complete_rollout_has_successfully_progressed() {
     let web = recorded(ConditionStatus::False, "ProgressDeadlineExceeded");
@@ -85,7 +85,7 @@ fn a_complete_rollout_has_successfully_progressed() {
     assert_eq!(done.message, "ReplicaSet \"new\" has successfully progressed.");
 }
 
-/// Section 16, step 3: progress renews the clock even under the same reason, and clears a missed deadline.
+/// Section 16, step 3: progress renews the update time even under the same reason, and clears a missed deadline.
 #[test]
 fn progress_renews_the_clock() {
     let web = recorded(ConditionStatus::True, "ReplicaSetUpdated");
@@ -113,11 +113,11 @@ fn a_missed_deadline_changes_only_the_condition() {
     assert_eq!(decision.deadline, Deadline::Exceeded);
     assert_eq!(crate::sizes(&decision), [""; 0]);
     let available = status.condition(&DeploymentConditionType::Available).unwrap();
-    assert_eq!(available.status, ConditionStatus::True, "available and stuck at once");
+    assert_eq!(available.status, ConditionStatus::True, "available although it makes no progress");
     let again =
         progress_at(62, &recorded(ConditionStatus::False, "ProgressDeadlineExceeded"), &[new(&web, 1)])
             .unwrap();
-    assert_eq!(again.last_update, Some(noon_plus(0)), "and stays as first recorded");
+    assert_eq!(again.last_update, Some(noon_plus(0)), "the condition stays as first recorded");
 }
 
 /// A condition without a time is older than any deadline.
@@ -139,12 +139,12 @@ fn without_a_new_set_the_deployment_is_named() {
     let web = web.reported(3, 0, 0);
     let old = |pods: u16| replica_set("old").owned_by(&web).image("old:1").pods(pods);
     let moving = progress_at(5, &web, &[old(2)]).unwrap();
-    assert_eq!(moving.message, "Deployment \"web\" is progressing.", "one old pod went");
+    assert_eq!(moving.message, "Deployment \"web\" is progressing.", "one old pod was deleted");
     let timed_out = progress_at(61, &web, &[old(3)]).unwrap();
     assert_eq!(timed_out.message, "Deployment \"web\" has timed out progressing.");
 }
 
-/// D15.3, D16.3: a failure is taken over with its time, the new set's first, and goes when no set has one.
+/// D15.3, D16.3: a failure is copied with its time, preferably the new set's, and removed when no set has one.
 #[test]
 fn failures_of_the_sets_are_shown() {
     let web = web();
@@ -174,8 +174,8 @@ fn failures_of_the_sets_are_shown() {
     assert_eq!(cleared.condition(&DeploymentConditionType::ReplicaFailure), None);
 }
 
-/// D15.1, D15.2, D15.3: a failure that stands is left as first recorded; another reason replaces it, and its transition
-/// time moves only with its status.
+/// D15.1, D15.2, D15.3: a failure that persists is left as first recorded; another reason replaces it, and its
+/// transition time changes only with its status.
 #[test]
 fn a_failure_that_stands_is_left_alone() {
     let shown = |status: ConditionStatus, reason: &str| {
@@ -200,7 +200,7 @@ fn a_failure_that_stands_is_left_alone() {
     assert_eq!(shown(ConditionStatus::False, "FailedCreate"), ("quota".into(), at(-5), at(-5)));
 }
 
-/// D16.4, D16.5: a changed status is written and its event brings the next sync; an unchanged one plans the check.
+/// D16.4, D16.5: a changed status is written and its event triggers the next sync; an unchanged one plans the check.
 #[test]
 fn a_changed_status_plans_no_check() {
     let web = recorded(ConditionStatus::True, "ReplicaSetUpdated");
@@ -214,22 +214,26 @@ fn a_changed_status_plans_no_check() {
     assert_eq!(second.wake, Wake::After(std::time::Duration::from_secs(60)));
     assert_eq!(second.deadline, Deadline::At(noon_plus(60)));
     let missed = recorded(ConditionStatus::False, "ProgressDeadlineExceeded");
-    let mut told = missed.clone();
-    told.status = status_after(&missed, &decided_at(noon_plus(61), &missed, &sets));
-    assert_eq!(decided_at(noon_plus(62), &told, &sets).wake, Wake::OnChange, "nothing more to tell");
+    let mut reported = missed.clone();
+    reported.status = status_after(&missed, &decided_at(noon_plus(61), &missed, &sets));
+    assert_eq!(decided_at(noon_plus(62), &reported, &sets).wake, Wake::OnChange, "nothing more to report");
 }
 
-/// D16.3, D16.5: progress that was made in the future was made before the clock was set back. It counts from now, once; and one looks
-/// again after the usual time, not after the hours that the clock was set back by.
+/// D16.3, D16.5: progress with a time in the future was recorded before the clock was set back. It is recorded again
+/// with the present time, once; the next check is after the usual delay, not hours later.
 #[test]
 fn progress_from_the_future_counts_from_now() {
     let web = recorded(ConditionStatus::True, "ReplicaSetUpdated");
     let redated = progress_at(-9000, &web, &[new(&web, 1)]).unwrap();
     assert_eq!((redated.reason.as_str(), redated.last_update), ("ReplicaSetUpdated", Some(noon_plus(-9000))));
-    assert_eq!(redated.last_transition, Some(noon_plus(0)), "nothing else has changed");
+    assert_eq!(redated.last_transition, Some(noon_plus(0)), "the status has not changed");
     let same = progress_at(0, &web, &[new(&web, 1)]).unwrap();
-    assert_eq!(same.last_update, Some(noon_plus(0)), "this moment is not the future");
+    assert_eq!(same.last_update, Some(noon_plus(0)), "the present is not the future");
     let done = recorded(ConditionStatus::True, "NewReplicaSetAvailable").reported(4, 3, 1);
-    let told = progress_at(-9000, &done, &[new(&done, 1)]).unwrap();
-    assert_eq!(told.last_update, Some(noon_plus(0)), "a rollout that is done waits for nothing");
+    let complete = progress_at(-9000, &done, &[new(&done, 1)]).unwrap();
+    assert_eq!(
+        complete.last_update,
+        Some(noon_plus(0)),
+        "the condition of a complete rollout keeps its time"
+    );
 }

@@ -1,5 +1,5 @@
-//! A single decision on anything at all: it never panics, and is the same again. Whole rollouts over random worlds are
-//! judged by the simulator.
+//! A single decision on any input: it never panics, and is deterministic. Whole rollouts over random worlds are checked
+//! by the simulator.
 
 use gantry_decide::deployment::{
     Action, Decision, Limits, RefusedStep, append_to_history, new_set_size, template_hash,
@@ -147,7 +147,7 @@ fn refused() -> BoxedStrategy<Option<RefusedStep>> {
     .boxed()
 }
 
-fn sizes_asked_for(decision: &Decision) -> impl Iterator<Item = Replicas> {
+fn requested_sizes(decision: &Decision) -> impl Iterator<Item = Replicas> {
     decision.steps.iter().filter_map(|step| match &step.action {
         Action::CreateReplicaSet(draft) => Some(draft.replicas),
         Action::UpdateReplicaSet { edit, .. } => Some(edit.replicas),
@@ -176,14 +176,14 @@ proptest! {
         sets.reverse();
         prop_assert_eq!(&decision, &decided_with(now, &web, &sets, &pods, refused));
         let printed = decision.steps.iter().map(|step| step.action.to_string()).chain(decision.waiting_on.iter().map(ToString::to_string));
-        prop_assert!(printed.count() >= decision.steps.len(), "and can be printed");
+        prop_assert!(printed.count() >= decision.steps.len(), "every step can be displayed");
     }
 
-    /// A fresh rolling update never asks for more than N + S, nor for less than nothing.
+    /// A new rolling update never requests more than N + S pods, nor a negative number.
     #[test]
     fn sizes_stay_within_what_the_api_can_say(web in any_deployment().boxed(), sets in proptest::collection::vec(any_set(), 0..4)) {
         let decision = decided_with(noon_plus(0), &web, &sets, &[], None);
-        for size in sizes_asked_for(&decision) {
+        for size in requested_sizes(&decision) {
             prop_assert!(size.get() >= 0 && size <= Replicas::MAX);
         }
         let limits = Limits::of(&web);
@@ -193,7 +193,7 @@ proptest! {
         }
     }
 
-    /// The history never outgrows its annotation, unless it was longer before.
+    /// The history never exceeds the limit of its annotation, unless it was longer before.
     #[test]
     fn the_history_stays_short(history in "[0-9]{1,5}(,[0-9]{1,5}){0,500}", revision in "[0-9]{1,30}") {
         let after = append_to_history(&history, &revision);
@@ -201,7 +201,7 @@ proptest! {
         prop_assert!(after == history || after.ends_with(&revision));
     }
 
-    /// A hash always has its shape.
+    /// A hash always has the right format.
     #[test]
     fn a_hash_has_its_shape(image in ".{0,20}", collisions in proptest::option::of(any::<i32>())) {
         let hash = template_hash(&gantry_testkit::template(&image), collisions);

@@ -1,4 +1,4 @@
-//! Recreate: old pods go, really go, before new ones come.
+//! Recreate: old pods are completely deleted before new ones are created.
 
 use gantry_decide::deployment::{Decision, IfRefused, WaitingOn};
 use gantry_model::{ConditionStatus, Deployment, Phase, Pod, ReplicaSet, keys};
@@ -20,7 +20,7 @@ fn with_pods(web: &Deployment, sets: &[ReplicaSet], pods: &[Pod]) -> Decision {
     decided_with(NOON, web, sets, pods, None)
 }
 
-/// Section 10.2, D20: down to zero, wait until the pods are gone, then up.
+/// Section 10.2, D20: the old set is scaled to zero, its pods are waited for, then the new set is created.
 #[test]
 fn old_pods_go_before_new_ones_come() {
     let web = web();
@@ -30,7 +30,11 @@ fn old_pods_go_before_new_ones_come() {
     assert_eq!(refusal_of(&stopped, "old"), Some(IfRefused::Fail), "D8.3");
     assert_eq!(lines(&stopped).last().unwrap(), "report 2 pods, 0 updated, 2 ready, 2 available");
     let without_pods = old(&web).size(2).pods(0);
-    assert_eq!(sizes(&with_pods(&web, &[without_pods], &[])), ["scale old 2 -> 0"], "its pods may be coming");
+    assert_eq!(
+        sizes(&with_pods(&web, &[without_pods], &[])),
+        ["scale old 2 -> 0"],
+        "its pods may be about to be created"
+    );
 
     let reported = old(&web).pods(2);
     let waiting = with_pods(&web, &[reported], &[]);
@@ -66,7 +70,7 @@ fn only_finished_pods_do_not_count_as_running() {
     assert_eq!(refusal_of(&started, "new"), Some(IfRefused::Fail), "D8.3");
 }
 
-/// D10.6: until the old pods are gone the new set does not exist, and the revision is the old one's.
+/// D10.6: until the old pods are deleted the new set does not exist, and the revision is the old one's.
 #[test]
 fn while_waiting_there_is_no_new_revision() {
     let web = web();
@@ -74,13 +78,13 @@ fn while_waiting_there_is_no_new_revision() {
     assert!(!lines(&waiting).iter().any(|line| line.contains("revision")), "{waiting:?}");
 }
 
-/// D10.7: the first rollout has nothing to wait for.
+/// D10.7: the first rollout has no old pods to wait for.
 #[test]
 fn the_first_rollout_waits_for_nothing() {
     assert!(sizes(&decided(&web(), &[]))[0].starts_with("create web-"));
 }
 
-/// Section 10.2, step 5: history goes once the Deployment was complete.
+/// Section 10.2, step 5: history is cleaned up once the Deployment is complete.
 #[test]
 fn history_is_cleaned_up_once_complete() {
     let mut web = web().reported(2, 2, 2);
@@ -91,7 +95,7 @@ fn history_is_cleaned_up_once_complete() {
     assert_eq!(sizes(&decided(&not_yet, &[old(&not_yet), new])), [""; 0]);
 }
 
-/// D21.1: several active sets and another size: Recreate stalls, and says so.
+/// D21.1: with several active sets and another size, Recreate stalls, and reports why.
 #[test]
 fn recreate_cannot_scale_several_sets() {
     let web = web().size(5);
@@ -101,7 +105,7 @@ fn recreate_cannot_scale_several_sets() {
     assert_eq!(decision.waiting_on, [WaitingOn::ScalingRecreate { active: 2 }]);
 }
 
-/// D21.2: while it waits, the old condition stands and names the old set.
+/// D21.2: while it waits, the old condition remains and names the old set.
 #[test]
 fn while_waiting_progress_still_names_the_old_set() {
     let mut web = web().progressing(ConditionStatus::True, "NewReplicaSetAvailable", noon_plus(-60));

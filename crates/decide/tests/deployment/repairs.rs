@@ -1,4 +1,4 @@
-//! Defects of Kubernetes that are repaired: those that no client can observe always, the others when asked for.
+//! Repaired defects of Kubernetes: always if no client can observe the repair, otherwise when it is enabled.
 
 use std::time::Duration;
 
@@ -30,19 +30,20 @@ fn abandoned(web: &Deployment) -> ReplicaSet {
     replica_set("abandoned").owned_by(web).image("other:1").revision(2).size(1).available(1).sized_for(1, 2)
 }
 
-/// D10.1: after an undo, the pods that the restored set still reports and is about to lose do not count.
+/// D10.1: after an undo, the pods that the restored set still reports and is about to delete do not count.
 #[test]
 fn pods_that_are_about_to_go_do_not_count_as_available() {
     let web = web();
     let shrinking = restored(&web).pods(1).available(1);
     let waiting = decided(&web, &[shrinking.clone(), abandoned(&web)]);
-    assert_eq!(sizes(&waiting), [""; 0], "neither larger nor is the other one smaller");
+    assert_eq!(sizes(&waiting), [""; 0], "neither set is scaled");
     let reason = WaitingOn::LaggingStatus { set: "restored".into() };
     assert_eq!(waiting.waiting_on.first(), Some(&reason));
     assert_eq!(sizes(&decided(&web, &[restored(&web), abandoned(&web)])), ["scale restored 0 -> 1"]);
 }
 
-/// D10.1: a set that fails to remove its pods is not waited for, but they do not count before it has looked again.
+/// D10.1: a set that fails to remove its pods is not waited for, but they do not count before it has observed its new
+/// size.
 #[test]
 fn pods_that_could_not_be_removed_do_not_count_until_looked_at() {
     let web = web();
@@ -57,12 +58,16 @@ fn pods_that_could_not_be_removed_do_not_count_until_looked_at() {
     assert_eq!(sizes(&decided(&web, &[failing.clone(), abandoned(&web)])), ["scale restored 0 -> 1"]);
     let mut raised = failing.size(1);
     raised.meta.generation = 2;
-    assert_eq!(sizes(&decided(&web, &[raised.clone(), abandoned(&web)])), [""; 0], "it has not looked yet");
+    assert_eq!(
+        sizes(&decided(&web, &[raised.clone(), abandoned(&web)])),
+        [""; 0],
+        "it has not observed its new size yet"
+    );
     raised.status.observed_generation = 2;
     assert_eq!(sizes(&decided(&web, &[raised, abandoned(&web)])), ["scale abandoned 1 -> 0"]);
 }
 
-/// D10.4: a refused scale-down does not fail the sync, and is tried again all the same; nothing else might happen.
+/// D10.4: a refused scale-down does not fail the sync, and is retried, because no other event may trigger a sync.
 #[test]
 fn a_refused_scale_down_is_tried_again() {
     let web = web();
@@ -72,8 +77,8 @@ fn a_refused_scale_down_is_tried_again() {
     assert_eq!((refused.result, refused.wake), (SyncResult::Done, Wake::After(Duration::from_secs(1))));
 }
 
-/// Section 10.2: Recreate waits until the old sets' controller has seen that they are to have no pods; it may be about
-/// to create one.
+/// Section 10.2: Recreate waits until the old sets' controller has observed their size of zero; it may be about to
+/// create a pod.
 #[test]
 fn recreate_waits_until_old_sets_have_seen_their_size() {
     let web = web().recreate();
@@ -86,7 +91,7 @@ fn recreate_waits_until_old_sets_have_seen_their_size() {
     assert_eq!(sizes(&decided(&web, &[emptied])).len(), 1, "the new set is created");
 }
 
-/// D21.3 repaired: a set of the right size that was sized for another number is annotated, and the rollout goes on.
+/// D21.3 repaired: a set of the right size that was sized for another number is annotated, and the rollout continues.
 #[test]
 fn a_stale_annotation_is_brought_up_to_date() {
     let web = web();
@@ -94,7 +99,7 @@ fn a_stale_annotation_is_brought_up_to_date() {
     assert_eq!(
         sizes(&decided(&web, std::slice::from_ref(&stale))),
         [""; 0],
-        "unless it is repaired, nothing happens"
+        "without the repair, nothing happens"
     );
     let annotated = repaired(&web, std::slice::from_ref(&stale));
     assert_eq!(sizes(&annotated), ["annotate abandoned"]);
@@ -108,7 +113,7 @@ fn a_stale_annotation_is_brought_up_to_date() {
 fn recreate_rolls_out_when_it_is_scaled() {
     let web = web().size(5).recreate();
     let sets = [abandoned(&web), restored(&web).size(1)];
-    assert_eq!(sizes(&decided(&web, &sets)), [""; 0], "unless it is repaired, it stalls");
+    assert_eq!(sizes(&decided(&web, &sets)), [""; 0], "without the repair, it stalls");
     assert_eq!(sizes(&repaired(&web, &sets)), ["scale abandoned 1 -> 0"]);
     let emptied = [abandoned(&web).size(0).available(0), restored(&web).size(1)];
     assert_eq!(sizes(&repaired(&web, &emptied)), ["scale restored 1 -> 5"]);
@@ -126,7 +131,7 @@ fn an_undo_without_any_progress_misses_its_deadline() {
     assert_eq!(
         kept.progressing().unwrap().reason,
         "NewReplicaSetAvailable",
-        "unless it is repaired, for ever"
+        "without the repair, the condition never changes"
     );
 
     let found = status_after(&web, &repaired(&web, &sets)).progressing().unwrap().clone();
@@ -137,7 +142,7 @@ fn an_undo_without_any_progress_misses_its_deadline() {
     assert_eq!(exceeded.reason, "ProgressDeadlineExceeded");
 }
 
-/// D16.2: a pod that fails after the rollout starts no deadline, repaired or not.
+/// D16.2: a pod that fails after the rollout starts no deadline, with or without the repair.
 #[test]
 fn a_finished_rollout_is_not_reported_again() {
     let mut web = web().size(1).reported(1, 1, 0);
@@ -147,7 +152,7 @@ fn a_finished_rollout_is_not_reported_again() {
     assert_eq!(status.progressing(), web.status.progressing());
 }
 
-/// Names with commas between them; a wrong one is named.
+/// Names are separated by commas; an unknown name is reported.
 #[test]
 fn repairs_have_names() {
     assert_eq!("all".parse(), Ok(Repairs::ALL));

@@ -1,4 +1,4 @@
-//! Revisions and the annotations that go along.
+//! Revisions and the annotations that are copied with them.
 
 use gantry_decide::deployment::{Action, IfRefused, append_to_history, revision_of};
 use gantry_model::keys;
@@ -6,7 +6,7 @@ use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, labels, n
 
 use crate::{decided, edit_of, lines, sizes, status_after};
 
-/// D6.1: missing is zero; what is not a number has no revision.
+/// D6.1: a missing revision is zero; one that is not a number is none.
 #[test]
 fn a_revision_is_a_number_in_an_annotation() {
     assert_eq!(revision_of(&labels(&[])), Some(0));
@@ -30,10 +30,10 @@ fn the_next_revision_follows_the_highest_old_one() {
     assert_eq!(edit.annotations.get(keys::REVISION_HISTORY), None, "a first revision has no history");
     let at_the_end = [sets[0].clone().revision(i64::MAX), sets[2].clone()];
     let edit = edit_of(&decided(&web, &at_the_end), "new").unwrap();
-    assert_eq!(edit.annotations[keys::REVISION], i64::MAX.to_string(), "and does not overflow");
+    assert_eq!(edit.annotations[keys::REVISION], i64::MAX.to_string(), "the revision does not overflow");
 }
 
-/// D6.3: all annotations are copied but six; none is removed; desired and max are not touched here.
+/// D6.3: all annotations but six are copied; none is removed; desired and max are not changed here.
 #[test]
 fn annotations_are_copied_but_for_six() {
     let mut web = deployment("web").annotated("team", "b").annotated("kubernetes.io/change-cause", "second");
@@ -51,12 +51,16 @@ fn annotations_are_copied_but_for_six() {
     let edit = edit_of(&decided(&deleting, std::slice::from_ref(&set)), "new").unwrap();
     let notes =
         [("kept", "yes"), ("kubernetes.io/change-cause", "second"), ("team", "b"), (keys::REVISION, "1")];
-    assert_eq!(edit.annotations.clone(), labels(&notes), "D21.4: what the Deployment drops stays on the set");
-    let asked = deleting.annotated(keys::ROLLBACK_TO, "no number");
-    assert_eq!(edit_of(&decided(&asked, &[set]), "new").unwrap().annotations, labels(&notes));
+    assert_eq!(
+        edit.annotations.clone(),
+        labels(&notes),
+        "D21.4: annotations removed from the Deployment stay on the set"
+    );
+    let requested = deleting.annotated(keys::ROLLBACK_TO, "no number");
+    assert_eq!(edit_of(&decided(&requested, &[set]), "new").unwrap().annotations, labels(&notes));
 }
 
-/// D6.3: a revision that cannot be read stops the annotation sync; alone, that is no reason to write.
+/// D6.3: an unreadable revision ends the annotation sync; differences in annotations alone are then not written.
 #[test]
 fn an_unreadable_revision_leaves_the_set_alone() {
     let web = deployment("web").annotated("team", "a");
@@ -64,7 +68,7 @@ fn an_unreadable_revision_leaves_the_set_alone() {
     assert_eq!(edit_of(&decided(&web, &[set]), "new"), None);
 }
 
-/// D6.3: an empty revision counts as zero, and as one that was there before.
+/// D6.3: an empty revision counts as zero, and as an existing revision.
 #[test]
 fn an_empty_revision_counts_as_zero() {
     let web = deployment("web");
@@ -72,7 +76,7 @@ fn an_empty_revision_counts_as_zero() {
     assert_eq!(edit_of(&decided(&web, &[set]), "new").unwrap().annotations[keys::REVISION], "1");
 }
 
-/// D6.3: minReadySeconds alone is a reason to write, and the Deployment's own note waits for the next sync.
+/// D6.3: a changed minReadySeconds alone is written, and the Deployment's annotation follows in the next sync.
 #[test]
 fn min_ready_seconds_is_copied_and_the_deployment_waits_its_turn() {
     let mut web = deployment("web").deadline(None);
@@ -86,8 +90,8 @@ fn min_ready_seconds_is_copied_and_the_deployment_waits_its_turn() {
     assert!(!noted, "the revision annotation of the Deployment follows in a later sync");
 }
 
-/// D6.4, D6.7: a set that is in step hands its revision to the Deployment through the status, which changes no
-/// generation; with a deadline it is also said to be found, once.
+/// D6.4, D6.7: the revision of an up-to-date set is copied to the Deployment with the status, which changes no
+/// generation; with a deadline the set is also reported as found, once.
 #[test]
 fn a_set_in_step_hands_its_revision_to_the_deployment() {
     let web = deployment("web");
@@ -106,31 +110,31 @@ fn a_set_in_step_hands_its_revision_to_the_deployment() {
     let known = web.clone().annotated(keys::REVISION, "4").deadline(None);
     let reports: Vec<_> =
         lines(&decided(&known, &[set])).into_iter().filter(|l| l.contains("revision")).collect();
-    assert_eq!(reports, [""; 0], "nothing to hand over");
+    assert_eq!(reports, [""; 0], "nothing to copy");
 }
 
-/// D6.5: the history keeps to its length by forgetting the oldest.
+/// D6.5: the oldest revisions are dropped so that the history does not exceed its maximum length.
 #[test]
 fn the_history_forgets_the_oldest_to_keep_its_length() {
     assert_eq!(append_to_history("", "3"), "3");
     assert_eq!(append_to_history("1,2", "3"), "1,2,3");
-    assert_eq!(append_to_history(",2", "3"), "3", "one that begins with nothing counts as empty");
+    assert_eq!(append_to_history(",2", "3"), "3", "a history that begins with a comma counts as empty");
     let full = vec!["12345678"; 222].join(",");
     assert_eq!(full.len(), 1997);
-    assert_eq!(append_to_history(&full, "12").len(), 2000, "exactly as long as it may be");
+    assert_eq!(append_to_history(&full, "12").len(), 2000, "exactly the maximum length");
     assert_eq!(append_to_history(&full, "123"), format!("{},123", &full[9..]));
     assert_eq!(
         append_to_history(&full, "12345678901"),
         format!("{},12345678901", &full[9..]),
-        "one is enough"
+        "dropping one revision is enough"
     );
     let one_huge = "9".repeat(2000);
     assert_eq!(append_to_history(&one_huge, "1"), "1");
     let too_long = "8".repeat(2001);
-    assert_eq!(append_to_history("1,2", &too_long), "1,2", "what can never fit is left out");
+    assert_eq!(append_to_history("1,2", &too_long), "1,2", "a revision that can never fit is left out");
 }
 
-/// D5.5: an earlier template finds its earlier set: nothing is created.
+/// D5.5: an earlier template has a set already: nothing is created.
 #[test]
 fn going_back_reuses_the_earlier_set() {
     let web = deployment("web")

@@ -33,11 +33,11 @@ fn edit(web: &Deployment, sets: &[ReplicaSet]) -> DeploymentEdit {
         _ => None,
     });
     let (edit, if_refused) = edits.last().unwrap();
-    assert_eq!(if_refused, IfRefused::Fail, "an answer that was not written is tried again");
+    assert_eq!(if_refused, IfRefused::Fail, "a rollback that was not written is retried");
     edit
 }
 
-/// D12: by number; template and user annotations come back, the Deployment's own notes stay.
+/// D12: template and user annotations of a revision are restored, the Deployment's own annotations stay.
 #[test]
 fn a_revision_comes_back_with_its_annotations() {
     let web = web("1").annotated("team", "now").annotated("new", "note").annotated(keys::LAST_APPLIED, "{}");
@@ -48,7 +48,7 @@ fn a_revision_comes_back_with_its_annotations() {
     assert_eq!(
         edit.template.unwrap().labels(),
         Some(&labels(&[("app", "web")])),
-        "the hash label stays behind"
+        "the hash label is not copied"
     );
     let notes = [("team", "then"), (keys::LAST_APPLIED, "{}"), (keys::REVISION, "3")];
     assert_eq!(edit.annotations, labels(&notes));
@@ -56,10 +56,10 @@ fn a_revision_comes_back_with_its_annotations() {
         messages(&decided(&web, &sets)).last().unwrap(),
         "Rolled back deployment \"web\" to revision 1"
     );
-    assert!(lines(&decided(&web, &sets)).last().unwrap().starts_with("event"), "only once it is written");
+    assert!(lines(&decided(&web, &sets)).last().unwrap().starts_with("event"), "the event follows the write");
 }
 
-/// D12: zero means the one before the last.
+/// D12: zero is the revision before the last.
 #[test]
 fn zero_means_the_revision_before_the_last() {
     let web = web("0");
@@ -70,7 +70,7 @@ fn zero_means_the_revision_before_the_last() {
     assert_eq!(
         edit(&back_again, &highest_first).template,
         Some(template("nginx:3")),
-        "in whatever order of age"
+        "whatever the order by age"
     );
     let mut twins = sets(&web);
     twins[1] = twins[1].clone().revision(3);
@@ -80,7 +80,7 @@ fn zero_means_the_revision_before_the_last() {
     );
 }
 
-/// D12: what cannot be done is said, and the request is taken off.
+/// D12: an impossible rollback is reported by an event, and the request is removed.
 #[test]
 fn what_cannot_be_done_is_said() {
     let only_one = |rollback_to: &str| {
@@ -123,7 +123,7 @@ fn what_cannot_be_done_is_said() {
     }
 }
 
-/// The revision the Deployment has by the end of the sync.
+/// The revision of the Deployment at the end of the sync.
 fn decided_revision(web: &Deployment, sets: &[ReplicaSet]) -> Option<String> {
     let noted = decided(web, sets).steps.into_iter().rev().find_map(|step| match step.action {
         Action::UpdateStatus { revision, .. } => revision,
@@ -132,7 +132,7 @@ fn decided_revision(web: &Deployment, sets: &[ReplicaSet]) -> Option<String> {
     noted.or_else(|| web.meta.annotations.get(keys::REVISION).cloned())
 }
 
-/// D12, step 1: the set of the present template is created first, so that it can be returned to.
+/// D12, step 1: the set of the present template is created first, so that it can be restored later.
 #[test]
 fn the_present_template_gets_its_set_first() {
     let web = web("1").image("never-rolled:1");

@@ -25,21 +25,24 @@ fn new(web: &Deployment, size: u16, available: u16) -> ReplicaSet {
 fn a_sync_that_grows_does_not_shrink() {
     let web = web();
     let decision = decided(&web, &[old(&web, 8, 8), new(&web, 3, 3)]);
-    assert_eq!(sizes(&decision), ["scale new 3 -> 5"], "although 3 old ones could go");
+    assert_eq!(sizes(&decision), ["scale new 3 -> 5"], "although 3 old ones could be deleted");
     let last = lines(&decision).last().unwrap().clone();
-    assert_eq!(last, "report 11 pods, 3 updated, 11 ready, 11 available", "and reports before it stops");
+    assert_eq!(
+        last, "report 11 pods, 3 updated, 11 ready, 11 available",
+        "the status is reported in the same sync"
+    );
     assert_eq!(decision.waiting_on, [WaitingOn::OwnWrites]);
 }
 
-/// Section 10.1, step 2: a new set that is too large is trimmed.
+/// Section 10.1, step 2: a new set that is too large is scaled down.
 #[test]
 fn a_new_set_that_is_too_large_is_trimmed() {
     let web = web();
     assert_eq!(sizes(&decided(&web, &[new(&web, 14, 14)])), ["scale new 14 -> 10"]);
 }
 
-/// D8.2: the size and both annotations go in one write, and a resize to the same size is none, however stale its
-/// annotations are. D8.3: the write is conditional; refused, it fails the sync.
+/// D8.2: the size and both annotations are in one write, and a resize to the same size is not written, however stale
+/// its annotations are. D8.3: the write is conditional; if it is refused, the sync fails.
 #[test]
 fn size_and_annotations_go_in_one_write() {
     let web = web();
@@ -54,7 +57,7 @@ fn size_and_annotations_go_in_one_write() {
     assert_eq!(sizes(&decided(&web, &[stale_max])), [""; 0]);
 }
 
-/// D10.1, D10.5: what holds a rollout is said: the ceiling, the floor, and the pods behind both.
+/// D10.1, D10.5: the reasons why a rollout waits are reported: the ceiling, the floor, and the pods behind both.
 #[test]
 fn a_stuck_rollout_says_what_holds_it() {
     let web = web();
@@ -70,12 +73,12 @@ fn a_stuck_rollout_says_what_holds_it() {
     );
 }
 
-/// D10.1: new pods that are available beyond the new set's size add to what may go.
+/// D10.1: new pods that are available beyond the new set's size increase the number of old pods to delete.
 #[test]
 fn more_new_pods_than_asked_for_let_more_old_ones_go() {
     let web = web();
     let decision = decided(&web, &[old(&web, 9, 0), new(&web, 4, 6)]);
-    assert_eq!(sizes(&decision), ["scale old 9 -> 2"], "13 pods, at least 8, and 2 more than asked for");
+    assert_eq!(sizes(&decision), ["scale old 9 -> 2"], "13 pods, at least 8, and 2 more than desired");
 }
 
 /// A finished rollout waits for nothing.
@@ -85,7 +88,7 @@ fn a_finished_rollout_waits_for_nothing() {
     assert_eq!(decided(&web, &[old(&web, 0, 0), new(&web, 10, 10)]).waiting_on, []);
 }
 
-/// D10.2: pods that are not available go first, from the oldest set on, and no more than may go in all.
+/// D10.2: unavailable pods are deleted first, from the oldest set on, and no more than may be deleted in all.
 #[test]
 fn unhealthy_pods_go_first_and_no_more_than_may_go() {
     let web = web();
@@ -101,7 +104,7 @@ fn unhealthy_pods_go_first_and_no_more_than_may_go() {
     assert_eq!(sizes(&decision), ["scale older 4 -> 0", "scale old 5 -> 4"], "5 of 9");
 }
 
-/// Section 10.1, step 3: whichever pods went, the sync stops there: their set has to follow first.
+/// Section 10.1, step 3: after any scale-down the sync ends: the set has to follow first.
 #[test]
 fn a_sync_that_shrinks_stops_there() {
     let mut web = web().reported(10, 10, 10);
@@ -109,7 +112,7 @@ fn a_sync_that_shrinks_stops_there() {
     let mut drained = old(&web, 0, 0).created(noon_plus(-90)).image("old:0");
     drained.meta.name = "drained".into();
     for (which, old_size, old_available, new_available) in
-        [("healthy", 3, 3, 10), ("unhealthy", 3, 0, 7), ("as many of both", 4, 2, 8)]
+        [("healthy", 3, 3, 10), ("unhealthy", 3, 0, 7), ("equal numbers of both", 4, 2, 8)]
     {
         let sets = [drained.clone(), old(&web, old_size, old_available), new(&web, 10, new_available)];
         let decision = decided(&web, &sets);
@@ -135,12 +138,12 @@ fn pods_of_an_emptied_set_do_not_count_as_available() {
     let mut emptied = old(&web, 0, 3).created(noon_plus(-90)).image("old:0");
     emptied.meta.name = "emptied".into();
     let sets = [emptied, old(&web, 8, 8), new(&web, 5, 0)];
-    assert_eq!(sizes(&decided(&web, &sets)), [""; 0], "8 of 8 are there to stay");
+    assert_eq!(sizes(&decided(&web, &sets)), [""; 0], "8 of at least 8 are available");
     let sets = [sets[0].clone(), old(&web, 8, 8), new(&web, 5, 2)];
-    assert_eq!(sizes(&decided(&web, &sets)), ["scale old 8 -> 6"], "10 of 8, not 13");
+    assert_eq!(sizes(&decided(&web, &sets)), ["scale old 8 -> 6"], "10 of at least 8, not 13");
 }
 
-/// D10.4: a refused shrink is swallowed: the sync goes on as if there had been nothing to shrink.
+/// D10.4: a refused scale-down is ignored: the sync continues as if there had been nothing to scale down.
 #[test]
 fn a_refused_shrink_lets_the_sync_go_on() {
     let web = web();
@@ -158,10 +161,10 @@ fn a_refused_shrink_lets_the_sync_go_on() {
     );
     let half_done = [old(&web, 6, 8), new(&web, 5, 5)];
     let after = decided_after(RefusedStep::ScaleDownFailed, &web, &half_done);
-    assert_eq!(sizes(&after), [""; 0], "what did shrink makes room for the next sync, not for this one");
+    assert_eq!(sizes(&after), [""; 0], "completed scale-downs count in the next sync only");
 }
 
-/// D7.1: a limit that is no percentage is an error of the sync, once a size has to be computed.
+/// D7.1: a limit that is not a percentage is an error of the sync, once a size has to be computed.
 #[test]
 fn a_limit_that_cannot_be_read_is_an_error() {
     let mut web = web();
@@ -173,7 +176,7 @@ fn a_limit_that_cannot_be_read_is_an_error() {
     assert_eq!(decided(&web, &[]).result, SyncResult::Failed(SyncError::InvalidLimit(bad)));
 }
 
-/// D7.3, D7.4: Recreate has neither surge nor tolerance.
+/// D7.3, D7.4: Recreate has no surge, and no pods may be unavailable.
 #[test]
 fn recreate_has_no_limits() {
     use gantry_decide::deployment::Limits;
@@ -181,7 +184,7 @@ fn recreate_has_no_limits() {
     assert_eq!(Limits::of(&web), Limits { desired: 10, surge: 0, unavailable: 0 });
 }
 
-/// D8.1, D7.3: sizes far beyond reason neither overflow nor wrap.
+/// D8.1, D7.3: sizes at the end of the range neither overflow nor wrap.
 #[test]
 fn sizes_at_the_end_of_the_range_do_not_wrap() {
     use gantry_decide::deployment::{Limits, new_set_size};

@@ -19,11 +19,11 @@ fn new(web: &Deployment, size: u16) -> ReplicaSet {
     replica_set("new").owned_by(web).revision(2).size(size)
 }
 
-/// D9.1: only active sets, and only annotations that can be read, make a scaling event.
+/// D9.1: only active sets with readable annotations make a scaling event.
 #[test]
 fn a_scaling_event_needs_an_active_set_sized_for_another_count() {
     let web = web();
-    // A rollout would grow the new set to 5 here; a scaling event shares 3 more over both.
+    // A rollout would grow the new set to 5 here; a scaling event distributes 3 more over both.
     let scales = |desired: &str, size| {
         let old = old(&web, size).annotated(keys::DESIRED_REPLICAS, desired);
         let new = new(&web, 2).sized_for(10, 13);
@@ -33,11 +33,11 @@ fn a_scaling_event_needs_an_active_set_sized_for_another_count() {
     for ignored in ["10", "", "seven", "+7", "-7", "7.0", "2147483648", " 7"] {
         assert!(!scales(ignored, 6), "{ignored:?}");
     }
-    assert!(scales("0007", 6), "zeros in front are still digits");
+    assert!(scales("0007", 6), "leading zeros are still digits");
     assert!(!scales("7", 0), "an inactive set does not count");
 }
 
-/// D9.2: one active set simply gets the size; if it has it already, its annotations are not touched.
+/// D9.2: one active set gets the size; if it has it already, its annotations are not changed.
 #[test]
 fn one_active_set_gets_the_size() {
     let web = web();
@@ -58,10 +58,10 @@ fn a_stale_annotation_on_a_set_of_the_right_size_stays() {
     let web = web();
     let stale = new(&web, 10).available(10).sized_for(4, 5);
     let image_changed = web.clone().image("nginx:2");
-    assert_eq!(sizes(&decided(&image_changed, &[stale])), [""; 0], "and blocks the rollout");
+    assert_eq!(sizes(&decided(&image_changed, &[stale])), [""; 0], "the rollout is blocked");
 }
 
-/// D9.2: a new set that has all it should drains the old ones.
+/// D9.2: a new set whose pods are all available drains the old ones.
 #[test]
 fn a_saturated_new_set_drains_the_others() {
     let web = web();
@@ -84,7 +84,7 @@ fn a_saturated_new_set_drains_the_others() {
         ["annotate old", "annotate new"],
         "13 of 13 already, so only annotations change"
     );
-    assert_eq!(messages(&shared), [""; 0], "D8.2: which is no event");
+    assert_eq!(messages(&shared), [""; 0], "D8.2: no event is recorded");
 }
 
 /// D9.4: sets that got their share before an interruption get nothing more.
@@ -95,10 +95,10 @@ fn an_interrupted_pass_is_finished_by_the_next() {
     let decision = decided(&web, &first_done);
     assert_eq!(sizes(&decision), ["scale new 5 -> 9"]);
     assert_eq!(decision.waiting_on, [WaitingOn::OwnWrites]);
-    assert_eq!(refusal_of(&decision, "new"), Some(IfRefused::Fail), "D9.3: the first refusal interrupts it");
+    assert_eq!(refusal_of(&decision, "new"), Some(IfRefused::Fail), "D9.3: the first refusal ends the sync");
 }
 
-/// D9.5: another surge is no scaling event; a paused Deployment applies it all the same.
+/// D9.5: another surge is no scaling event; a paused Deployment applies it nevertheless.
 #[test]
 fn another_surge_is_applied_only_while_paused() {
     let web = web().rolling(Limit::Count(6), Limit::Count(2));
@@ -107,7 +107,8 @@ fn another_surge_is_applied_only_while_paused() {
     assert_eq!(sizes(&decided(&web.paused(), &sets)), ["scale old 8 -> 10", "scale new 5 -> 6"]);
 }
 
-/// D9.3: without max annotation and without reported pods there is no proportion: the largest gets it all.
+/// D9.3: without max annotation and without reported pods there is no proportion: the largest set gets the whole
+/// difference.
 #[test]
 fn without_a_proportion_the_largest_gets_it_all() {
     let web = web().size(12);

@@ -1,4 +1,4 @@
-//! What a Deployment reports.
+//! The status of a Deployment.
 
 use gantry_decide::deployment::IfRefused;
 use gantry_model::{ConditionStatus, Deployment, DeploymentConditionType, ReplicaSet, Replicas, keys};
@@ -23,7 +23,7 @@ fn sets(web: &Deployment) -> [ReplicaSet; 2] {
     ]
 }
 
-/// D14.1 and the table of section 14: sums over all sets; terminating pods are counted and nothing more.
+/// D14.1 and the table of section 14: sums over all sets; terminating pods are counted separately.
 #[test]
 fn the_counters_are_sums_over_the_sets() {
     let web = web();
@@ -72,13 +72,13 @@ fn availability_is_measured_against_the_floor() {
         "Deployment does not have minimum availability.".into(),
     );
     let rolling = web().size(4);
-    assert_eq!(available(rolling.clone(), 3), yes, "25 % of 4 may be missing");
+    assert_eq!(available(rolling.clone(), 3), yes, "25 % of 4 may be unavailable");
     assert_eq!(available(rolling.clone(), 2), no);
     assert_eq!(available(rolling.clone().recreate(), 3), no);
     assert_eq!(available(rolling.recreate(), 4), yes);
 }
 
-/// D14.3: zeros are left out on the wire, except for terminating pods.
+/// D14.3: zeros are omitted on the wire, except for terminating pods.
 #[test]
 fn zeros_are_left_out_on_the_wire() {
     let web = web().size(0);
@@ -97,9 +97,13 @@ fn an_unchanged_status_is_not_written() {
     web.status = status_after(&web, &decided(&web, &sets));
     assert_eq!(lines(&decided(&web, &sets)), [""; 0]);
     let changed = decided(&web, &sets[1..]);
-    assert_eq!(changed.steps.last().unwrap().if_refused, IfRefused::Fail, "a changed one must be");
+    assert_eq!(
+        changed.steps.last().unwrap().if_refused,
+        IfRefused::Fail,
+        "a refused status write fails the sync"
+    );
     web.status.collision_count = Some(4);
-    assert_eq!(lines(&decided(&web, &sets)), [""; 0], "and the collision count is kept");
+    assert_eq!(lines(&decided(&web, &sets)), [""; 0], "the collision count is kept");
 }
 
 /// D14.5: paused Deployments report counters, but neither progress nor failures.

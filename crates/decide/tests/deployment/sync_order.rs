@@ -1,4 +1,4 @@
-//! One sync and its priorities: delete > pause > rollback > scale > rollout.
+//! The order of priorities in one sync: delete > pause > rollback > scale > rollout.
 
 use gantry_decide::deployment::{Action, IfRefused, SyncError, SyncResult, WaitingOn};
 use gantry_model::{ConditionStatus, Selector, Strategy, keys};
@@ -22,7 +22,7 @@ fn a_selector_of_everything_is_only_reported() {
         panic!("{decision:?}")
     };
     assert_eq!(status.observed_generation, 4);
-    assert_eq!(status.conditions, [], "only the generation");
+    assert_eq!(status.conditions, [], "only the generation is observed");
     assert_eq!(decision.steps[1].if_refused, IfRefused::Ignore);
     assert_eq!(decision.steps.len(), 2);
     assert_eq!(decision.result, SyncResult::Done);
@@ -32,7 +32,7 @@ fn a_selector_of_everything_is_only_reported() {
     assert_eq!(lines(&decided(&web, &[])), [warning], "an observed generation is not written again");
 }
 
-/// A selector that is none fails the sync, as every rule after it needs one.
+/// An invalid selector fails the sync, because every later rule needs a selector.
 #[test]
 fn an_invalid_selector_fails_the_sync() {
     let mut web = deployment("web");
@@ -42,7 +42,7 @@ fn an_invalid_selector_fails_the_sync() {
     assert_eq!(decision.steps, []);
 }
 
-/// D3.4, D14.5, D18: a Deployment being deleted keeps its status and does nothing else, whatever else is asked.
+/// D3.4, D14.5, D18: for a Deployment that is being deleted only the status is updated, whatever else is requested.
 #[test]
 fn deletion_comes_before_everything() {
     let web = deployment("web").paused().annotated(keys::ROLLBACK_TO, "0").size(9);
@@ -56,12 +56,12 @@ fn deletion_comes_before_everything() {
     assert_eq!(sizes(&decision), [""; 0]);
     assert_eq!(decision.waiting_on, [WaitingOn::Deletion]);
     let progress = status_after(&web, &decision).progressing().unwrap().clone();
-    assert_eq!(progress.reason, "FoundNewReplicaSet", "nor is it noted as paused");
+    assert_eq!(progress.reason, "FoundNewReplicaSet", "the pause is not recorded");
     let none_left = decided(&web.clone().image("other:1"), &[]);
     assert_eq!(sizes(&none_left), [""; 0], "nothing is created");
 }
 
-/// D3.5, D3.6, D11.3: paused comes before rollback, and the request stays for later.
+/// D3.5, D3.6, D11.3: pause takes precedence over rollback, and the rollback request stays for later.
 #[test]
 fn pause_comes_before_rollback() {
     let web = deployment("web").paused().annotated(keys::ROLLBACK_TO, "1").image("nginx:2");
@@ -74,7 +74,7 @@ fn pause_comes_before_rollback() {
     assert!(decision.waiting_on.contains(&WaitingOn::Resume));
 }
 
-/// D3.7: a rollback comes before a scaling event.
+/// D3.7: a rollback takes precedence over a scaling event.
 #[test]
 fn rollback_comes_before_scaling() {
     let web = deployment("web").size(9).annotated(keys::ROLLBACK_TO, "1").image("nginx:2");
@@ -87,7 +87,7 @@ fn rollback_comes_before_scaling() {
     assert_eq!(sizes(&decision), [""; 0]);
 }
 
-/// D3.7: an annotation that is not a number asks for nothing.
+/// D3.7: a rollback annotation that is not a number is ignored.
 #[test]
 fn an_unparseable_rollback_is_ignored() {
     for written in ["", "one", "1.5", "99999999999999999999"] {
@@ -96,7 +96,7 @@ fn an_unparseable_rollback_is_ignored() {
     }
 }
 
-/// D3.8, D9.1: a scaling event comes before the rollout, so a new template waits for the next sync.
+/// D3.8, D9.1: a scaling event takes precedence over the rollout, so a new template waits for the next sync.
 #[test]
 fn scaling_comes_before_the_rollout() {
     let web = deployment("web").size(8).image("nginx:2");
@@ -113,10 +113,10 @@ fn an_unknown_strategy_is_an_error() {
     assert_eq!(error.to_string(), "unexpected deployment strategy type: Foo");
     let set = replica_set("one").owned_by(&web).size(1).sized_for(1, 2).revision(1);
     let scaled = decided(&web.size(3), &[set]);
-    assert_eq!(sizes(&scaled), ["scale one 1 -> 3"], "scaling does not ask for the strategy");
+    assert_eq!(sizes(&scaled), ["scale one 1 -> 3"], "scaling does not depend on the strategy");
 }
 
-/// D3.9: scale-only cleans up history when paused, and only then; a rollback request keeps it.
+/// D3.9: the scale path cleans up history only when the Deployment is paused; a rollback request prevents that.
 #[test]
 fn history_is_cleaned_up_on_the_scale_path_only_when_paused() {
     let mut web = deployment("web").size(5).image("nginx:9");
@@ -128,11 +128,11 @@ fn history_is_cleaned_up_on_the_scale_path_only_when_paused() {
     assert_eq!(sizes(&decided(&web, &sets)), ["scale active 3 -> 5"], "a scaling event");
     let paused = web.clone().paused();
     assert_eq!(sizes(&decided(&paused, &sets)), ["scale active 3 -> 5", "delete drained"]);
-    let asked = paused.annotated(keys::ROLLBACK_TO, "1");
-    assert_eq!(sizes(&decided(&asked, &sets)), ["scale active 3 -> 5"], "D11.3");
+    let requested = paused.annotated(keys::ROLLBACK_TO, "1");
+    assert_eq!(sizes(&decided(&requested, &sets)), ["scale active 3 -> 5"], "D11.3");
 }
 
-/// D3.10: the new set's notes are kept in step on every path.
+/// D3.10: the new set's annotations are synced on every path.
 #[test]
 fn the_new_set_is_synced_on_every_path() {
     let mut web = deployment("web").annotated("team", "a");
@@ -151,7 +151,7 @@ fn the_new_set_is_synced_on_every_path() {
     }
 }
 
-/// D5.2, D5.4: name and hash label of a set play no part in finding it, and no other template will do.
+/// D5.2, D5.4: name and hash label of a set do not matter for finding it, and no other template matches.
 #[test]
 fn the_new_set_is_found_by_its_template_alone() {
     let web = deployment("web");

@@ -1,4 +1,4 @@
-//! Which Deployments a change wakes.
+//! Which Deployments a change enqueues.
 
 use gantry_decide::deployment::triggers::{
     Lookup, on_deployment, on_pod_deleted, on_set_added, on_set_deleted, on_set_updated,
@@ -45,13 +45,13 @@ fn changed(set: &ReplicaSet, change: impl FnOnce(&mut ReplicaSet)) -> ReplicaSet
     set
 }
 
-/// D1.1: a Deployment wakes itself, whatever changed.
+/// D1.1: a change of a Deployment enqueues it.
 #[test]
 fn a_deployment_wakes_itself() {
     assert_eq!(on_deployment(&deployment("web")), ObjectKey::new("default", "web"));
 }
 
-/// D1.2, D1.7: an owned set wakes its owner, an orphan every Deployment that might adopt it.
+/// D1.2, D1.7: an owned set enqueues its owner, an orphan every Deployment that might adopt it.
 #[test]
 fn an_added_set_wakes_its_owner_or_all_who_match() {
     let (web, also, mut other) = (deployment("web"), deployment("also"), deployment("other"));
@@ -59,13 +59,13 @@ fn an_added_set_wakes_its_owner_or_all_who_match() {
     let caches = caches(&[&web, &also, &other]);
     assert_eq!(names(&on_set_added(&replica_set("rs").owned_by(&also), &caches)), ["also"]);
     assert_eq!(names(&on_set_added(&replica_set("rs"), &caches)), ["web", "also"]);
-    let dying_orphan = replica_set("rs").deleting_since(noon_plus(0));
-    assert_eq!(names(&on_set_added(&dying_orphan, &caches)), [""; 0], "treated as a deletion");
-    let dying = replica_set("rs").owned_by(&web).deleting_since(noon_plus(0));
-    assert_eq!(names(&on_set_added(&dying, &caches)), ["web"]);
+    let terminating_orphan = replica_set("rs").deleting_since(noon_plus(0));
+    assert_eq!(names(&on_set_added(&terminating_orphan, &caches)), [""; 0], "treated as a deletion");
+    let terminating = replica_set("rs").owned_by(&web).deleting_since(noon_plus(0));
+    assert_eq!(names(&on_set_added(&terminating, &caches)), ["web"]);
 }
 
-/// D1.7: no labels match nothing, and selectors of everything or of nothing sensible match nothing.
+/// D1.7: a set without labels matches nothing, and selectors of everything and invalid selectors match nothing.
 #[test]
 fn orphans_match_only_by_real_labels_and_real_selectors() {
     let (mut all, mut invalid) = (deployment("all"), deployment("invalid"));
@@ -94,13 +94,13 @@ fn a_controller_reference_resolves_by_kind_name_and_uid() {
     assert_eq!(with_owner(|owner| owner.uid = "another".into()), []);
 }
 
-/// D1.4: the old owner and the new one wake; an orphan only if its labels or owners changed.
+/// D1.4: the old owner and the new one are enqueued; an orphan enqueues only if its labels or owners changed.
 #[test]
 fn an_updated_set_wakes_both_owners() {
     let (web, also) = (deployment("web"), deployment("also"));
     let found = caches(&[&web, &also]);
     let set = replica_set("rs").owned_by(&web);
-    assert_eq!(on_set_updated(&set, &set, &found), [], "the same version says nothing new");
+    assert_eq!(on_set_updated(&set, &set, &found), [], "the same version is ignored");
     let touched = changed(&set, |_| {});
     assert_eq!(names(&on_set_updated(&set, &touched, &found)), ["web"]);
     let moved = changed(&set, |set| *set = set.clone().owned_by(&also));
@@ -137,7 +137,7 @@ fn a_deleted_set_wakes_its_owner() {
     assert_eq!(on_set_deleted(&replica_set("rs"), &found), []);
 }
 
-/// D1.6: every pod that goes wakes a Deployment that recreates, and no other.
+/// D1.6: a deleted pod enqueues a Deployment with the strategy Recreate, and no other.
 #[test]
 fn a_deleted_pod_wakes_a_recreating_deployment() {
     let woken = |web: &Deployment, set: &ReplicaSet, cached: Option<&ReplicaSet>| {
@@ -154,7 +154,7 @@ fn a_deleted_pod_wakes_a_recreating_deployment() {
     assert_eq!(woken(&recreating, &orphan, Some(&orphan)), None);
     let mut recreated = set.clone();
     recreated.meta.uid = "another".into();
-    assert_eq!(woken(&recreating, &set, Some(&recreated)), None, "a namesake of the set");
+    assert_eq!(woken(&recreating, &set, Some(&recreated)), None, "another set of the same name");
     let found = Caches { deployments: vec![recreating], sets: vec![set] };
     assert_eq!(on_pod_deleted(&pod("p"), &found), None, "an orphan");
     let mut foreign = pod("p").owned_by(&found.sets[0]);

@@ -1,4 +1,4 @@
-//! What the API server's answers to creations and deletions mean.
+//! The handling of the API server's responses to creations and deletions.
 
 use gantry_decide::replica_set::{
     ManageError, ManageResult, MetExpectation, PendingCreations, PendingDeletions, SlowStart, creation_event,
@@ -21,14 +21,14 @@ fn batches(calls: usize, failing: &[usize]) -> (Vec<usize>, usize) {
     (sizes, slow_start.untried())
 }
 
-/// Creates so many pods; the answer to each call comes from its number, counted from one.
-fn create(count: usize, answer: impl Fn(usize) -> Result<Name, Refusal>) -> (usize, ManageResult) {
+/// Creates this many pods; the response to each call is computed from its number, counted from one.
+fn create(count: usize, response: impl Fn(usize) -> Result<Name, Refusal>) -> (usize, ManageResult) {
     let mut creating = PendingCreations::new(key("web"), count);
     let mut calls = 0;
     while let Some(batch) = creating.batch() {
-        let answers: Vec<_> = (calls + 1..=calls + batch).map(&answer).collect();
+        let responses: Vec<_> = (calls + 1..=calls + batch).map(&response).collect();
         calls += batch;
-        creating.completed(answers);
+        creating.completed(responses);
     }
     (calls, creating.finish())
 }
@@ -37,7 +37,7 @@ fn given_up(manage_result: &ManageResult) -> usize {
     match manage_result.met.as_slice() {
         [] => 0,
         [MetExpectation::Creations { set, count }] if *set == key("web") => *count,
-        other => panic!("one note on creations: {other:?}"),
+        other => panic!("expected at most one entry, for creations: {other:?}"),
     }
 }
 
@@ -53,7 +53,7 @@ fn quota() -> Refusal {
     refusal(RefusalKind::Other, "exceeded quota")
 }
 
-/// R5.2: one, two, four, and what is left.
+/// R5.2: batches of one, two, four, and the rest.
 #[test]
 fn batches_double_until_all_is_done() {
     for (calls, sizes) in [
@@ -78,7 +78,7 @@ fn a_failure_stops_after_its_batch() {
     assert_eq!(batches(7, &[7]), (vec![1, 2, 4], 0));
 }
 
-/// R5.2: the first refusal that came is the sync's error.
+/// R5.2: the first refusal is the sync's error.
 #[test]
 fn the_first_error_is_the_one_that_is_returned() {
     let (_, manage_result) = create(7, |call| match call {
@@ -88,7 +88,7 @@ fn the_first_error_is_the_one_that_is_returned() {
     assert_eq!(manage_result.result.unwrap_err().to_string(), "refused 4");
 }
 
-/// R5.3: what failed and what was never tried is not waited for.
+/// R5.3: pods whose creation failed or was never tried are not expected.
 #[test]
 fn pods_that_were_not_created_are_not_expected() {
     let (calls, manage_result) = create(10, |call| unless(call == 3, call));
@@ -115,12 +115,12 @@ fn unanswered_calls_count_as_failed() {
 fn a_terminating_namespace_is_silent_success() {
     let closing = || Err(refusal(RefusalKind::NamespaceTerminating, "namespace t1 is being terminated"));
     let (calls, manage_result) = create(7, |_| closing());
-    assert_eq!(calls, 7, "no failure, so no batch is the last");
+    assert_eq!(calls, 7, "a refusal is no failure, so all batches are tried");
     assert_eq!((given_up(&manage_result), manage_result.result), (0, Ok(())));
     assert_eq!(creation_event(&closing()), None);
 }
 
-/// R5.6: the words of the events about creation.
+/// R5.6: the messages of the events about creation.
 #[test]
 fn creations_are_reported() {
     let created = creation_event(&Ok("web-x7k2p".into()));
@@ -129,11 +129,11 @@ fn creations_are_reported() {
     assert_eq!(failed, Some(Event::warning("FailedCreate", "Error creating: exceeded quota".into())));
 }
 
-/// R5.8: the words of the events about deletion; a pod that was gone is not worth one.
+/// R5.8: the messages of the events about deletion; a pod that was already deleted has no event.
 #[test]
 fn deletions_are_reported() {
     let pod = Name::from("web-x7k2p");
-    let event = |answer| deletion_event(&pod, &answer);
+    let event = |response| deletion_event(&pod, &response);
     let deleted = Event::normal("SuccessfulDelete", "Deleted pod: web-x7k2p".into());
     assert_eq!(event(Ok(())), Some(deleted));
     assert_eq!(event(Err(refusal(RefusalKind::NotFound, "not found"))), None);
@@ -141,7 +141,7 @@ fn deletions_are_reported() {
     assert_eq!(event(Err(refusal(RefusalKind::Other, "forbidden"))), Some(failed));
 }
 
-/// R5.8: a pod that was not deleted will not be seen to go; only if it is still there has the sync failed.
+/// R5.8: a pod that was not deleted is not expected to be; the sync fails unless the pod did not exist any more.
 #[test]
 fn failed_deletions_are_not_expected_and_fail_the_sync_unless_the_pod_was_gone() {
     let deletion = |pod: &str| MetExpectation::Deletion { set: key("web"), pod: key(pod) };
@@ -156,6 +156,6 @@ fn failed_deletions_are_not_expected_and_fail_the_sync_unless_the_pod_was_gone()
     let failed = deleting.finish();
     assert_eq!(failed.met, ["b", "c", "d"].map(deletion));
     let error = failed.result.unwrap_err();
-    assert_eq!(error.to_string(), "unable to delete pods: forbidden", "the first");
+    assert_eq!(error.to_string(), "unable to delete pods: forbidden", "the first error");
     assert_eq!(error, ManageError::Delete(refusal(RefusalKind::Other, "forbidden")));
 }

@@ -1,4 +1,4 @@
-//! Which pods a ReplicaSet looks at and calls its own.
+//! Which pods a ReplicaSet considers and claims.
 
 use gantry_decide::ownership::{AdoptionRefused, may_adopt};
 use gantry_decide::replica_set::{ClassifiedPods, ExpectationState, WaitingOn, classify_pods};
@@ -11,7 +11,7 @@ fn classified<'a>(set: &'a ReplicaSet, pods: &'a [Pod]) -> ClassifiedPods<'a> {
     classify_pods(set, ExpectationState::Satisfied, pods).unwrap()
 }
 
-/// What becomes of one pod: `owned`, `adopt`, `release`, `terminating` or `leave`.
+/// The disposition of one pod: `owned`, `adopt`, `release`, `terminating` or `leave`.
 fn disposition(set: &ReplicaSet, pod: &Pod) -> &'static str {
     let pods = [pod.clone()];
     let classified = classified(set, &pods);
@@ -30,7 +30,7 @@ fn names<'a>(pods: &[&'a Pod]) -> Vec<&'a str> {
     pods.iter().map(|pod| pod.meta.name.as_str()).collect()
 }
 
-/// R4.4: the claiming table for a living set.
+/// R4.4: the claiming table for a set that is not being deleted.
 #[test]
 fn a_set_claims_its_own_pods_and_orphans_but_never_those_of_others() {
     let web = replica_set("web").size(2);
@@ -44,7 +44,7 @@ fn a_set_claims_its_own_pods_and_orphans_but_never_those_of_others() {
     assert_eq!(disposition(&web, &foreign.labelled(&[("app", "x")])), "leave");
 }
 
-/// O7.5; section 3, step 4: a controller reference must fit in kind, name and uid, and the namespace must be the same.
+/// O7.5; section 3, step 4: a controller reference must match in kind, name and uid, and the namespace must be equal.
 #[test]
 fn pods_that_only_resemble_its_own_are_not_considered() {
     let web = replica_set("web");
@@ -64,7 +64,7 @@ fn pods_that_only_resemble_its_own_are_not_considered() {
     assert_eq!(disposition(&web, &elsewhere), "leave");
 }
 
-/// R4.1: the fresh read decides; one refusal stands for all adoptions.
+/// R4.1: the live read decides; one refusal applies to all adoptions.
 #[test]
 fn adoption_needs_a_living_set_of_the_same_uid() {
     let web = meta("web");
@@ -80,7 +80,7 @@ fn adoption_needs_a_living_set_of_the_same_uid() {
     }
 }
 
-/// R4.1, R4.8: refused adoptions fail the sync, and the refusal that they share is told once.
+/// R4.1, R4.8: refused adoptions fail the sync, and the refusal that they share is reported once.
 #[test]
 fn a_refused_adoption_fails_the_sync() {
     let web = replica_set("web");
@@ -91,7 +91,7 @@ fn a_refused_adoption_fails_the_sync() {
     assert_eq!(failed.to_string(), "the owner is being deleted");
 }
 
-/// R4.2: the patch names the set as controller and the pod by uid; a pod that went away is not claimed.
+/// R4.2: the patch names the set as controller and the pod by uid; a pod that was deleted is not claimed.
 #[test]
 fn adoption_is_a_patch_that_may_find_the_pod_gone() {
     let web = replica_set("web");
@@ -118,8 +118,8 @@ fn a_released_pod_is_replaced_at_once() {
 
     let pods = [pod("a").owned_by(&web).labelled(&[("app", "debug")])];
     let forgiven = [RefusalKind::NotFound, RefusalKind::Invalid].map(|kind| Err(refusal(kind, "no")));
-    for answer in forgiven.into_iter().chain([Ok(())]) {
-        let observed = classified(&web, &pods).claimed([], [(&pods[0], answer)]).unwrap();
+    for response in forgiven.into_iter().chain([Ok(())]) {
+        let observed = classified(&web, &pods).claimed([], [(&pods[0], response)]).unwrap();
         let decision = gantry_decide::replica_set::decide(NOON, &observed);
         assert_eq!(crate::creations(&decision), 1);
     }
@@ -144,7 +144,7 @@ fn terminated_pods_are_ignored() {
     assert_eq!(disposition(&web, &pod("a").deleting_since(NOON)), "leave", "an orphan");
 }
 
-/// R4.6: a set that is being deleted keeps what it has, and that is all.
+/// R4.6: a set that is being deleted keeps its pods, and neither adopts nor releases.
 #[test]
 fn a_set_being_deleted_neither_adopts_nor_releases() {
     let web = replica_set("web").size(2);
@@ -155,7 +155,7 @@ fn a_set_being_deleted_neither_adopts_nor_releases() {
     assert_eq!(disposition(&deleting, &pod("a")), "leave");
 }
 
-/// R4.7: adopted pods count at once, and the surplus goes in the same sync.
+/// R4.7: adopted pods count at once, and the surplus is deleted in the same sync.
 #[test]
 fn adoption_may_exceed_the_size_and_the_surplus_is_deleted() {
     let web = replica_set("web").size(1);
@@ -167,7 +167,7 @@ fn adoption_may_exceed_the_size_and_the_surplus_is_deleted() {
     assert_eq!(deletions(&decided(&web, &pods[1..])), [""; 0], "without it there would be no surplus");
 }
 
-/// R4.8: every refusal is told, whichever pod it was about.
+/// R4.8: every refusal is reported, whichever pod it was about.
 #[test]
 fn all_failures_of_claiming_are_reported_together() {
     let web = replica_set("web");
@@ -180,7 +180,7 @@ fn all_failures_of_claiming_are_reported_together() {
     assert_eq!(failed.to_string(), "timeout");
 }
 
-/// Section 3, step 3: an invalid selector is not retried, but said. The same for an empty one, which the API refuses.
+/// Section 3, step 3: an invalid selector is reported and not retried; so is an empty one, which the API refuses.
 #[test]
 fn a_set_without_a_usable_selector_does_nothing() {
     let mut web = replica_set("web").size(3);

@@ -12,23 +12,23 @@ use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, labelled_template, noo
 
 use crate::{creations, decided, deletions, key, observed, refusal, reported};
 
-/// The batches of a creation in which the calls of these numbers fail, and what came of it.
+/// The batches of a creation in which the calls of these numbers fail, and the result.
 fn create(decision: &Decision, is_refused: impl Fn(usize) -> bool) -> (Vec<usize>, ManageResult) {
     let mut creating = PendingCreations::new(key("web"), creations(decision));
     let (mut batches, mut calls) = (Vec::new(), 0);
     while let Some(batch) = creating.batch() {
-        let answer = |call| -> Result<_, Refusal> {
+        let response = |call| -> Result<_, Refusal> {
             if is_refused(call) { Err(refusal(RefusalKind::Other, "no")) } else { Ok("web-x".into()) }
         };
-        let answers: Vec<_> = (calls + 1..=calls + batch).map(answer).collect();
-        creating.completed(answers);
+        let responses: Vec<_> = (calls + 1..=calls + batch).map(response).collect();
+        creating.completed(responses);
         batches.push(batch);
         calls += batch;
     }
     (batches, creating.finish())
 }
 
-/// What is expected after an action and its outcome.
+/// The expectations after an action and its result.
 fn expected(decision: &Decision, manage_result: &ManageResult) -> ExpectationState {
     let mut expectations = Expectations::default();
     decision.action.set_expectations(NOON, &key("web"), &mut expectations);
@@ -63,7 +63,7 @@ fn creations_start_slowly() {
     assert_eq!(
         expected(&of(10), &manage_result),
         ExpectationState::Satisfied,
-        "ten expectations lowered to none"
+        "all ten expectations are lowered"
     );
     assert!(manage_result.result.is_err());
 

@@ -1,4 +1,4 @@
-//! What a set has done and not yet seen.
+//! The creations and deletions that a set has requested and not observed yet.
 
 use gantry_decide::replica_set::{
     Action, ControllerState, ExpectationState, Expectations, ManageResult, MetExpectation, StatusWrite,
@@ -18,7 +18,7 @@ fn deleted(pod: &str) -> MetExpectation {
     MetExpectation::Deletion { set: key("web"), pod: key(pod) }
 }
 
-/// What `web` still waits for, creations and deletions.
+/// The unmet expectations of `web`: creations and deletions.
 fn pending(expectations: &Expectations, now: Timestamp) -> Option<(usize, usize)> {
     match expectations.expectation_state(now, &key("web")) {
         ExpectationState::Satisfied => None,
@@ -39,7 +39,7 @@ fn expecting_deletions(pods: &[&str]) -> Expectations {
     expectations
 }
 
-/// R2.1: one set's expectations are of one kind and not another set's.
+/// R2.1: the expectations of a set are either creations or deletions, and independent of another set's.
 #[test]
 fn new_expectations_take_the_place_of_the_old_ones() {
     let mut expectations = expecting_creations(3);
@@ -48,13 +48,17 @@ fn new_expectations_take_the_place_of_the_old_ones() {
     assert_eq!(pending(&expectations, NOON), Some((0, 2)));
     expectations.expect_creations(noon_plus(2), &key("web"), 1);
     assert_eq!(pending(&expectations, NOON), Some((1, 0)));
-    assert_eq!(expectations.expectation_state(NOON, &key("api")), ExpectationState::Satisfied, "another set");
+    assert_eq!(
+        expectations.expectation_state(NOON, &key("api")),
+        ExpectationState::Satisfied,
+        "a set without expectations"
+    );
     expectations.lower(&deleted("a"));
     expectations.lower(&created(1));
-    assert_eq!(pending(&expectations, NOON), None, "the deletions are forgotten");
+    assert_eq!(pending(&expectations, NOON), None, "the deletions were replaced");
 }
 
-/// R2.2: nothing recorded, nothing left, or nothing for more than five minutes.
+/// R2.2: expectations are satisfied if none were recorded, all are met, or they are older than five minutes.
 #[test]
 fn expectations_are_satisfied_when_met_or_when_too_old() {
     assert_eq!(pending(&Expectations::default(), NOON), None);
@@ -66,7 +70,7 @@ fn expectations_are_satisfied_when_met_or_when_too_old() {
 
     let unmet = expecting_creations(2);
     let five_minutes = noon_plus(300);
-    assert_eq!(pending(&unmet, five_minutes), Some((2, 0)), "older than five minutes, not as old");
+    assert_eq!(pending(&unmet, five_minutes), Some((2, 0)), "exactly five minutes are not too old");
     assert_eq!(pending(&unmet, Timestamp::from_nanos(five_minutes.as_nanos() + 1)), None);
     assert_eq!(pending(&unmet, noon_plus(-10_000)), Some((2, 0)), "a clock that was set back");
     assert_eq!(
@@ -75,13 +79,13 @@ fn expectations_are_satisfied_when_met_or_when_too_old() {
     );
 }
 
-/// R2.3: the deletion timestamp counts; the final deletion of the same pod, or of another, does not.
+/// R2.3: the deletion timestamp counts; the final deletion of the same pod, or of another one, does not.
 #[test]
 fn each_deletion_counts_once() {
     let mut expectations = expecting_deletions(&["a", "b"]);
     expectations.lower(&deleted("a"));
     expectations.lower(&deleted("a"));
-    expectations.lower(&deleted("stranger"));
+    expectations.lower(&deleted("other"));
     assert_eq!(pending(&expectations, NOON), Some((0, 1)));
     expectations.lower(&deleted("b"));
     assert_eq!(pending(&expectations, NOON), None);
@@ -105,7 +109,7 @@ fn any_pod_that_appears_counts_as_a_creation() {
     assert_eq!(none, Expectations::default(), "nothing was expected");
 }
 
-/// R2.5: asked before the pods are listed, the answer cannot be too new for the list.
+/// R2.5: if the expectations are read before the pods are listed, they cannot be newer than the list.
 #[test]
 fn a_pod_that_arrives_between_question_and_list_is_not_created_twice() {
     let web = replica_set("web").size(1);
@@ -117,16 +121,16 @@ fn a_pod_that_arrives_between_question_and_list_is_not_created_twice() {
         creations(&decide(NOON, &observed))
     };
 
-    let asked_first = state.expectations.expectation_state(NOON, &key("web"));
+    let read_before = state.expectations.expectation_state(NOON, &key("web"));
     state.lower(&created(1)); // the pod arrives
-    let asked_last = state.expectations.expectation_state(NOON, &key("web"));
+    let read_after = state.expectations.expectation_state(NOON, &key("web"));
 
-    assert_eq!(creations_with(asked_first, &pods), 0);
-    assert_eq!(creations_with(asked_first, &[]), 0, "had it arrived after the list");
-    assert_eq!(creations_with(asked_last, &[]), 1, "what the order prevents: an old list and a new answer");
+    assert_eq!(creations_with(read_before, &pods), 0);
+    assert_eq!(creations_with(read_before, &[]), 0, "the pod arrives after the list");
+    assert_eq!(creations_with(read_after, &[]), 1, "the wrong order: an old list and newer expectations");
 }
 
-/// R2.6: adoption, release and status go on; only creation and deletion wait.
+/// R2.6: adoption, release and status updates continue; only creation and deletion wait.
 #[test]
 fn unmet_expectations_suppress_only_pod_actions() {
     let mut web = replica_set("web").size(3);
@@ -147,7 +151,7 @@ fn unmet_expectations_suppress_only_pod_actions() {
     assert!(matches!(report.status, StatusWrite::Put(status) if status.replicas == 2_u16.into()));
 }
 
-/// R2.7, R1.2: a set of the same name starts clean.
+/// R2.7, R1.2: a new set of the same name has no expectations.
 #[test]
 fn a_deleted_set_leaves_no_expectations_to_its_successor() {
     let mut state = ControllerState::default();
@@ -156,7 +160,7 @@ fn a_deleted_set_leaves_no_expectations_to_its_successor() {
     assert_eq!(state, ControllerState::default());
 }
 
-/// R3.1: a set that is gone is forgotten, and there is nothing more to do.
+/// R3.1: the state of a set that does not exist any more is dropped, and the sync succeeds.
 #[test]
 fn a_sync_of_a_set_that_is_gone_forgets_it_and_succeeds() {
     let read =
@@ -167,7 +171,7 @@ fn a_sync_of_a_set_that_is_gone_forgets_it_and_succeeds() {
     assert_eq!(state, ControllerState::default());
 }
 
-/// R3.1, R2.5: a sync of a set that is there begins with the question whether it may act.
+/// R3.1, R2.5: the sync of an existing set begins by reading its expectations.
 #[test]
 fn a_sync_begins_with_the_expectations() {
     let read =
@@ -182,7 +186,7 @@ fn a_sync_begins_with_the_expectations() {
     assert_eq!(begun, Ok(SyncStart::Present(&web, expectation_state)));
 }
 
-/// R5.1, R5.7: what is announced is what is about to be done; no action announces nothing.
+/// R5.1, R5.7: the expectations are those of the action; no action sets none.
 #[test]
 fn an_action_sets_its_expectations() {
     let web = replica_set("web").size(3);
@@ -196,5 +200,5 @@ fn an_action_sets_its_expectations() {
     assert_eq!(pending(&expectations, NOON), Some((0, 2)));
     expectations.lower(&deleted("a"));
     Action::Nothing.set_expectations(NOON, &key("web"), &mut expectations);
-    assert_eq!(pending(&expectations, NOON), Some((0, 1)), "left as they are");
+    assert_eq!(pending(&expectations, NOON), Some((0, 1)), "unchanged without an action");
 }

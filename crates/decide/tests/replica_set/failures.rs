@@ -1,27 +1,27 @@
-//! What can happen to a ReplicaSet and its pods, from beginning to end.
+//! Failures of a ReplicaSet and its pods, from beginning to end.
 
 use gantry_decide::Wake;
 use gantry_decide::replica_set::WaitingOn;
 use gantry_model::{Phase, ReplicaSet, Replicas};
 use gantry_testkit::{PodBuilder, ReplicaSetBuilder, labels, noon_plus, replica_set, template};
 
-use crate::world::{Mood, World};
+use crate::world::{Mode, World};
 
 fn web(size: u16) -> ReplicaSet {
     replica_set("web").size(size)
 }
 
-/// The name of the first pod of the set that is alive.
+/// The name of the first active pod of the set.
 fn first(world: &World) -> String {
     world.store.values().find(|pod| pod.is_active()).unwrap().meta.name.to_string()
 }
 
-/// Section 8, quota: one probing call at a time, one condition for all of them. R5.2, R7.4, R7.5, R7.6.
+/// Section 8, quota: one call at a time as a probe, one condition for all of them. R5.2, R7.4, R7.5, R7.6.
 #[test]
 fn a_quota_is_probed_until_it_is_raised() {
-    let mut world = World::met(web(2));
+    let mut world = World::settled(web(2));
     world.set.replicas = 10_u16.into();
-    world.mood = Mood::Quota(2);
+    world.mode = Mode::Quota(2);
 
     let failed = world.sync();
     assert_eq!(failed.batches, [1]);
@@ -29,37 +29,33 @@ fn a_quota_is_probed_until_it_is_raised() {
     assert_eq!(failed.result, Err(text.to_owned()));
     assert_eq!(failed.waiting_on, WaitingOn::CreateRefused { message: text.to_owned() });
     assert_eq!(failed.wake, Wake::Soon);
-    assert_eq!(world.told(), [format!("Warning FailedCreate Error creating: {text}")]);
+    assert_eq!(world.event_lines(), [format!("Warning FailedCreate Error creating: {text}")]);
     let condition = world.set.status.replica_failure().unwrap().clone();
     assert_eq!((condition.reason.as_str(), condition.message.as_str()), ("FailedCreate", text));
 
     world.now = noon_plus(5);
     let again = world.sync();
-    assert_eq!(
-        (again.batches, again.wrote_status),
-        (vec![1], false),
-        "the same again, and nothing new to say"
-    );
-    assert_ne!(world.told()[0], world.told()[1], "each attempt has a name of its own");
+    assert_eq!((again.batches, again.wrote_status), (vec![1], false), "the same attempt, and no new status");
+    assert_ne!(world.event_lines()[0], world.event_lines()[1], "each attempt has another pod name");
 
-    world.mood = Mood::Quota(5);
+    world.mode = Mode::Quota(5);
     let halfway = world.sync();
     assert_eq!((halfway.batches, halfway.result.is_err()), (vec![1, 2, 4], true));
-    assert_eq!(world.alive(), 5);
-    assert_eq!(world.sync().batches, [0; 0], "the three that were created are waited for");
-    assert_eq!(world.set.status.replica_failure(), None, "and meanwhile nothing is known to fail");
+    assert_eq!(world.active_pods(), 5);
+    assert_eq!(world.sync().batches, [0; 0], "the three created pods are expected");
+    assert_eq!(world.set.status.replica_failure(), None, "no failure is reported meanwhile");
 
-    world.mood = Mood::Willing;
-    world.lower();
-    assert_eq!((world.alive(), world.set.status.replica_failure()), (10, None));
+    world.mode = Mode::Accepting;
+    world.settle();
+    assert_eq!((world.active_pods(), world.set.status.replica_failure()), (10, None));
 }
 
-/// Section 8, admission: a template that is refused is like a quota, in other words. R7.4.
+/// Section 8, admission: a template that is refused is handled like a quota, with another message. R7.4.
 #[test]
 fn a_template_that_admission_refuses_is_reported() {
-    let mut world = World::met(web(0));
+    let mut world = World::settled(web(0));
     world.set.replicas = 3_u16.into();
-    world.mood = Mood::Against("Pod \"web-abcde\" is invalid: spec.containers: Required value");
+    world.mode = Mode::Rejecting("Pod \"web-abcde\" is invalid: spec.containers: Required value");
     let failed = world.sync();
     assert_eq!(failed.batches, [1]);
     let condition = world.set.status.replica_failure().unwrap();
@@ -69,37 +65,37 @@ fn a_template_that_admission_refuses_is_reported() {
 /// Section 8, namespace terminating: no event, and an expectation that times out. R5.4.
 #[test]
 fn a_terminating_namespace_goes_quietly() {
-    let mut world = World::met(web(0));
+    let mut world = World::settled(web(0));
     world.set.replicas = 3_u16.into();
-    world.mood = Mood::NamespaceTerminating;
+    world.mode = Mode::NamespaceTerminating;
     let quiet = world.sync();
     assert_eq!((quiet.batches, quiet.result), (vec![1, 2], Ok(())));
-    assert_eq!((world.told().len(), world.set.status.replica_failure()), (0, None));
+    assert_eq!((world.event_lines().len(), world.set.status.replica_failure()), (0, None));
     let waiting = world.sync();
     assert_eq!(waiting.batches, [0; 0]);
     assert!(matches!(waiting.waiting_on, WaitingOn::Expectations { creations: 3, .. }));
     world.now = noon_plus(301);
-    assert_eq!(world.sync().batches, [1, 2], "after five minutes it asks again");
+    assert_eq!(world.sync().batches, [1, 2], "it retries after five minutes");
 }
 
-/// Section 8, pod deleted by a user: replaced when it begins to go, not when it is gone. R1.4, R1.5.
+/// Section 8, pod deleted by a user: replaced when it becomes terminating, not when it is removed. R1.4, R1.5.
 #[test]
 fn a_pod_that_a_user_deletes_is_replaced_at_once() {
-    let mut world = World::met(web(2));
+    let mut world = World::settled(web(2));
     let name = first(&world);
     world.change(&name, |pod| pod.deleting_since(noon_plus(1)));
     world.deliver_all();
     assert_eq!(world.sync().batches, [1]);
     let status = &world.set.status;
     assert_eq!((status.replicas, status.terminating), (1_u16.into(), Some(1_u16.into())));
-    world.lower();
-    assert_eq!((world.alive(), world.set.status.terminating), (2, Some(Replicas::ZERO)));
+    world.settle();
+    assert_eq!((world.active_pods(), world.set.status.terminating), (2, Some(Replicas::ZERO)));
 }
 
 /// Section 8, node lost: the pod counts until it is deleted.
 #[test]
 fn a_pod_on_a_lost_node_still_counts() {
-    let mut world = World::met(web(2));
+    let mut world = World::settled(web(2));
     let name = first(&world);
     world.change(&name, |pod| pod.phase(Phase::Unknown));
     world.deliver_all();
@@ -107,36 +103,36 @@ fn a_pod_on_a_lost_node_still_counts() {
     assert_eq!(world.set.status.replicas, 2_u16.into());
 }
 
-/// Section 8, finished pods: replaced, and left lying. R4.5.
+/// Section 8, finished pods: replaced, and not deleted. R4.5.
 #[test]
 fn a_finished_pod_is_replaced_and_left_where_it_is() {
     for phase in [Phase::Succeeded, Phase::Failed] {
-        let mut world = World::met(web(2));
+        let mut world = World::settled(web(2));
         let name = first(&world);
         world.change(&name, |pod| pod.phase(phase));
         world.deliver_all();
         assert_eq!(world.sync().batches, [1]);
-        world.lower();
-        assert_eq!((world.alive(), world.store.len()), (2, 3), "{phase:?}");
+        world.settle();
+        assert_eq!((world.active_pods(), world.store.len()), (2, 3), "{phase:?}");
     }
 }
 
-/// Section 8, scaled to zero: all at once. R5.7.
+/// Section 8, scaled to zero: all pods are deleted at once. R5.7.
 #[test]
 fn a_set_scaled_to_zero_deletes_all_its_pods() {
-    let mut world = World::met(web(3));
+    let mut world = World::settled(web(3));
     world.set.replicas = Replicas::ZERO;
     assert_eq!(world.sync().deleted, 3);
-    assert_eq!((world.alive(), world.told().len()), (0, 3));
-    assert_eq!(world.sync().deleted, 0, "once is enough");
-    world.lower();
+    assert_eq!((world.active_pods(), world.event_lines().len()), (0, 3));
+    assert_eq!(world.sync().deleted, 0, "no pod is deleted twice");
+    world.settle();
     assert_eq!((world.store.len(), world.set.status.replicas), (0, Replicas::ZERO));
 }
 
-/// Section 8, template edited: the pods that are there stay, new ones follow it.
+/// Section 8, template edited: existing pods stay, new ones have the new template.
 #[test]
 fn a_new_template_is_for_new_pods_only() {
-    let mut world = World::met(web(1));
+    let mut world = World::settled(web(1));
     let mut written = template("nginx:2").render();
     written.metadata.as_mut().unwrap().labels = Some(labels(&[("app", "web"), ("new", "yes")]));
     world.set.template = gantry_model::Template::parse(written);
@@ -144,41 +140,44 @@ fn a_new_template_is_for_new_pods_only() {
     assert_eq!((synced.batches.len(), synced.deleted), (0, 0));
     assert_eq!(world.set.status.fully_labeled, Replicas::ZERO);
     world.set.replicas = 2_u16.into();
-    world.lower();
+    world.settle();
     assert_eq!(world.set.status.fully_labeled, 1_u16.into());
 }
 
 /// Section 8, relabelled out: released, kept running, replaced in the same sync. R4.3.
 #[test]
 fn a_pod_relabelled_out_of_the_selector_is_released_and_replaced() {
-    let mut world = World::met(web(2));
+    let mut world = World::settled(web(2));
     let name = first(&world);
     world.change(&name, |pod| pod.labelled(&[("app", "debug")]));
     world.deliver_all();
     assert_eq!(world.sync().batches, [1]);
-    world.lower();
-    assert_eq!((world.alive(), world.store.len()), (2, 3));
+    world.settle();
+    assert_eq!((world.active_pods(), world.store.len()), (2, 3));
     let released = world.store.values().find(|pod| pod.meta.name.as_str() == name).unwrap();
     assert!(released.is_active() && released.meta.owners.is_empty());
 }
 
-/// Section 8, relabelled in: adopted, and the least worthy of all goes. R4.7.
+/// Section 8, relabelled in: adopted, and the pod that ranks first for deletion is deleted. R4.7.
 #[test]
 fn an_orphan_relabelled_into_the_selector_is_adopted_and_may_displace_another_pod() {
-    let mut world = World::met(web(2));
+    let mut world = World::settled(web(2));
     world.change("stray", |pod| pod.labelled(&[("app", "web")]).on("n1").ready_since(noon_plus(-60)));
     world.deliver_all();
     assert_eq!(world.sync().deleted, 1);
-    world.lower();
-    assert_eq!(world.alive(), 2);
+    world.settle();
+    assert_eq!(world.active_pods(), 2);
     let stray = world.store.values().find(|pod| pod.meta.name.as_str() == "stray").unwrap();
-    assert!(stray.meta.is_controlled_by(&world.set.meta.uid), "the ready pod stays, a pending one goes");
+    assert!(
+        stray.meta.is_controlled_by(&world.set.meta.uid),
+        "the ready pod stays, a pending one is deleted"
+    );
 }
 
-/// Section 8, set being deleted: hands off, but the status is kept up. R3.2, R4.6.
+/// Section 8, set being deleted: no pod is changed, but the status is updated. R3.2, R4.6.
 #[test]
 fn a_set_being_deleted_only_reports() {
-    let mut world = World::met(web(2));
+    let mut world = World::settled(web(2));
     world.set.meta.deleting = Some(noon_plus(1));
     world.set.meta.generation = 2;
     world.set.replicas = 5_u16.into();
@@ -187,44 +186,44 @@ fn a_set_being_deleted_only_reports() {
     let synced = world.sync();
     assert_eq!((synced.batches.len(), synced.deleted, synced.wrote_status), (0, 0, true));
     assert_eq!(synced.waiting_on, WaitingOn::PendingDeletions);
-    assert_eq!((world.alive(), world.set.status.observed_generation), (2, 2));
+    assert_eq!((world.active_pods(), world.set.status.observed_generation), (2, 2));
 }
 
 /// Section 8, response lost: an unexpected pod appears, and the surplus is deleted. R5.3, R2.4.
 #[test]
 fn a_pod_whose_creation_was_not_answered_turns_up_later() {
-    let mut world = World::met(web(0));
+    let mut world = World::settled(web(0));
     world.set.replicas = 1_u16.into();
-    world.mood = Mood::LosesAnswers;
+    world.mode = Mode::LosingResponses;
     assert!(world.sync().result.is_err());
-    world.mood = Mood::Willing;
-    assert_eq!(world.sync().batches, [1], "nothing is expected, so it tries again");
-    assert_eq!(world.alive(), 2, "one too many");
-    world.lower();
-    assert_eq!(world.alive(), 1);
+    world.mode = Mode::Accepting;
+    assert_eq!(world.sync().batches, [1], "nothing is expected, so it retries");
+    assert_eq!(world.active_pods(), 2, "one too many");
+    world.settle();
+    assert_eq!(world.active_pods(), 1);
 }
 
-/// Section 5: a large set comes in turns, each waiting for what the last one did. R5.1, R2.2.
+/// Section 5: a large set is created in bursts, each waiting for the pods of the previous one. R5.1, R2.2.
 #[test]
 fn twelve_hundred_pods_come_in_three_turns() {
-    let mut world = World::met(web(0));
+    let mut world = World::settled(web(0));
     world.set.replicas = 1200_u16.into();
     let mut turns = Vec::new();
     for _ in 0..4 {
         turns.push(world.sync().batches.iter().sum::<usize>());
-        assert_eq!(world.sync().batches, [0; 0], "nothing is done before it has been seen");
+        assert_eq!(world.sync().batches, [0; 0], "nothing is done before the pods are observed");
         world.deliver_all();
     }
     assert_eq!(turns, [500, 500, 200, 0]);
 }
 
-/// The decision after a restart is the decision before it, but for what was not seen yet. R2.7.
+/// The decision after a restart is the decision before it, except for pods not observed yet. R2.7.
 #[test]
 fn a_restarted_controller_goes_on_where_it_was() {
-    let mut world = World::met(web(3));
+    let mut world = World::settled(web(3));
     world.set.replicas = 5_u16.into();
     world.sync();
     world.restart();
-    assert_eq!(world.sync().batches, [0; 0], "the pods are there");
-    assert_eq!(world.alive(), 5);
+    assert_eq!(world.sync().batches, [0; 0], "the pods exist");
+    assert_eq!(world.active_pods(), 5);
 }

@@ -1,4 +1,4 @@
-//! The ReplicaSet rules, told as small stories. Handles (R1.1 …) name the rule a test stands for.
+//! The ReplicaSet rules, as small stories. Handles (R1.1 …) name the rule that a test is about.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -22,7 +22,7 @@ use gantry_decide::replica_set::{
 use gantry_model::{ObjectKey, Pod, Refusal, RefusalKind, ReplicaSet, Timestamp};
 use gantry_testkit::NOON;
 
-/// A set that may act and owns these pods, the terminating ones among them.
+/// A set that may act and owns these pods, including the terminating ones.
 fn observed<'a>(set: &'a ReplicaSet, pods: &'a [Pod]) -> Observed<'a> {
     let active = pods.iter().filter(|pod| pod.is_active()).collect();
     let terminating = pods.iter().filter(|pod| pod.is_terminating()).collect();
@@ -34,12 +34,12 @@ fn decided(set: &ReplicaSet, pods: &[Pod]) -> Decision {
     decide(NOON, &observed(set, pods))
 }
 
-/// Reports at this moment of a sync whose action went well, or had nothing to do.
+/// The report at this time of a sync whose action succeeded, or had nothing to do.
 fn reported(now: Timestamp, observed: &Observed<'_>) -> SyncReport {
     report(now, observed, &decide(now, observed), &ManageResult::nothing())
 }
 
-/// Reports at noon of a sync in which creating a pod was refused.
+/// The report at noon of a sync in which creating a pod was refused.
 fn reported_refusal(observed: &Observed<'_>, message: &str) -> SyncReport {
     let error = ManageError::Create(refusal(RefusalKind::Other, message));
     let manage_result = ManageResult { met: Vec::new(), result: Err(error) };
@@ -54,7 +54,7 @@ fn refusal(kind: RefusalKind, message: &str) -> Refusal {
     Refusal { kind, message: message.to_owned() }
 }
 
-/// How many pods the decision creates.
+/// The number of pods that the decision creates.
 fn creations(decision: &Decision) -> usize {
     match decision.action {
         Action::Create { count, .. } => count,
@@ -62,7 +62,7 @@ fn creations(decision: &Decision) -> usize {
     }
 }
 
-/// The pods the decision deletes, by name, in alphabetical order.
+/// The pods that the decision deletes, by name, in alphabetical order.
 fn deletions(decision: &Decision) -> Vec<&str> {
     let Action::Delete { pods } = &decision.action else { return Vec::new() };
     let mut names: Vec<_> = pods.iter().map(|pod| pod.name.as_str()).collect();

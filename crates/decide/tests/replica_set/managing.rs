@@ -1,4 +1,4 @@
-//! How many pods to create or delete, and what a new pod looks like.
+//! How many pods to create or delete, and the fields of a new pod.
 
 use gantry_decide::replica_set::{
     Action, BURST, ExpectationState, ManageResult, NoLabels, WaitingOn, decide, must_be_confirmed, pod_draft,
@@ -15,7 +15,7 @@ fn pods_of(set: &ReplicaSet, count: usize) -> Vec<Pod> {
     (0..count).map(|n| pod(&format!("p{n}")).owned_by(set)).collect()
 }
 
-/// R5.1: as many as are missing, at most five hundred, and the rest in later turns.
+/// R5.1: the missing pods are created, at most five hundred per sync, and the rest in later syncs.
 #[test]
 fn missing_pods_are_created_up_to_the_burst() {
     for (desired, active, count, remaining) in [
@@ -37,7 +37,7 @@ fn missing_pods_are_created_up_to_the_burst() {
     }
 }
 
-/// R5.1: the largest number that the API can say is no special case.
+/// R5.1: the largest number that the API allows is no special case.
 #[test]
 fn the_largest_set_is_created_in_bursts() {
     let mut web = replica_set("web");
@@ -47,7 +47,7 @@ fn the_largest_set_is_created_in_bursts() {
     assert_eq!(decision.waiting_on, WaitingOn::Burst { remaining: Replicas::nearest(2_147_483_147) });
 }
 
-/// R5.7: as many as are too many, at most five hundred.
+/// R5.7: the surplus pods are deleted, at most five hundred per sync.
 #[test]
 fn surplus_pods_are_deleted_up_to_the_burst() {
     for (desired, active, count) in [(0, 1, 1), (4, 10, 6), (0, 500, 500), (0, 501, 500), (100, 1200, 500)] {
@@ -71,7 +71,7 @@ fn nothing_is_done_about_the_right_number_of_pods() {
     assert_eq!(decided(&web, &pods_of(&web, 2)).action, Action::Nothing);
 }
 
-/// R3.2: a set that is being deleted, or that has not seen its own writes, touches no pod.
+/// R3.2: a set that is being deleted, or that has not observed its own writes, does not act on its pods.
 #[test]
 fn only_a_living_set_that_is_up_to_date_acts() {
     let deleting = replica_set("web").size(2).deleting_since(NOON);
@@ -87,7 +87,7 @@ fn only_a_living_set_that_is_up_to_date_acts() {
     assert_eq!(creations(&decide(NOON, &behind)), 2);
 }
 
-/// R5.5: named after the set, owned by it, and otherwise what the template says.
+/// R5.5: a pod is named after the set, owned by it, and otherwise equal to the template.
 #[test]
 fn a_new_pod_is_the_template_with_an_owner() {
     let mut web = replica_set("web").size(1);
@@ -118,7 +118,7 @@ fn a_new_pod_is_the_template_with_an_owner() {
     assert_eq!((owner.controller, owner.block_owner_deletion), (Some(true), Some(true)));
 }
 
-/// R5.5: the dash goes where a name could not begin so; the longest name that the API takes still keeps it.
+/// R5.5: the dash is omitted where the prefix would be invalid; the longest valid name still keeps it.
 #[test]
 fn the_dash_is_left_out_where_the_prefix_would_be_no_name() {
     let prefix = |name: &str| pod_draft(&replica_set(name)).unwrap().generate_name;
@@ -131,7 +131,7 @@ fn the_dash_is_left_out_where_the_prefix_would_be_no_name() {
     }
 }
 
-/// R5.5: pods without labels would never be found again. It is a failed creation, with its words.
+/// R5.5: pods without labels could not be found by the selector. This is a failed creation, with this message.
 #[test]
 fn a_template_without_labels_makes_no_pods() {
     let mut web = replica_set("web").size(2);
@@ -147,7 +147,8 @@ fn a_template_without_labels_makes_no_pods() {
     assert_eq!(report.result.unwrap_err().to_string(), text);
 }
 
-/// R3.2: fewer pods than were reported may mean that the set is going, and its pods with it. Then it is read again before any is replaced.
+/// R3.2: if there are fewer pods than were reported, the set may be being deleted with its pods. It is read live before
+/// any pod is replaced.
 #[test]
 fn a_set_whose_pods_are_gone_is_read_again_before_they_are_replaced() {
     for (size, reported, active, must) in
@@ -159,7 +160,7 @@ fn a_set_whose_pods_are_gone_is_read_again_before_they_are_replaced() {
         assert_eq!(
             must_be_confirmed(&observed, &decide(NOON, &observed)),
             must,
-            "{active} of {size}, {reported} told"
+            "{active} of {size}, {reported} reported"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! What holds for every set and all pods, whatever they are.
+//! Properties of every set and all pods.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +10,10 @@ use gantry_model::{Phase, Pod, Readiness, ReplicaSet, ReplicaSetStatus, Replicas
 use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, deployment, noon_plus, pod, replica_set};
 use proptest::prelude::*;
 
-use crate::world::{Mood, World};
+use crate::world::{Mode, World};
 use crate::{creations, deletions, observed};
 
-/// A moment near noon, at the ends of time, or none.
+/// A time near noon, at the ends of the range, or none.
 fn moment() -> impl Strategy<Value = Option<Timestamp>> {
     prop_oneof![
         4 => (-40_i64..5).prop_map(|seconds| Some(noon_plus(seconds))),
@@ -51,7 +51,7 @@ fn any_pod() -> impl Strategy<Value = Pod> {
     })
 }
 
-/// Names and uids that differ; the uids are in no relation to the order.
+/// Gives the pods different names and uids; the uids are unrelated to the order.
 fn named(pods: Vec<Pod>) -> Vec<Pod> {
     let name = |(n, mut pod): (usize, Pod)| {
         pod.meta.name = format!("p{n}").into();
@@ -85,8 +85,8 @@ fn status_of(now: Timestamp, set: &ReplicaSet, pods: &[Pod]) -> ReplicaSetStatus
     }
 }
 
-/// The rules of section 6, spelled out for two pods: does the first go before the other?
-fn goes_before(now: Timestamp, a: &Pod, b: &Pod) -> bool {
+/// The rules of section 6, written out for two pods: whether the first is deleted before the other.
+fn is_deleted_before(now: Timestamp, a: &Pod, b: &Pod) -> bool {
     let log = |moment: Timestamp| match now.as_nanos().saturating_sub(moment.as_nanos()) {
         age @ 1.. => (1..=62).rev().find(|power| age >> power > 0).unwrap_or(0),
         _ => -1,
@@ -124,7 +124,7 @@ fn goes_before(now: Timestamp, a: &Pod, b: &Pod) -> bool {
 }
 
 proptest! {
-    /// R5.1, R5.7: never beyond the desired number, in either direction, nor beyond the burst.
+    /// R5.1, R5.7: no action exceeds the desired number, in either direction, nor the burst.
     #[test]
     fn no_action_overshoots(set in any_set(), pods in any_pods(), now in any_now()) {
         let desired = set.replicas.get();
@@ -146,7 +146,7 @@ proptest! {
         }
     }
 
-    /// Section 6: the same pods lead to the same victims, however they are listed.
+    /// Section 6: the same pods lead to the same victims, whatever the order of the list.
     #[test]
     fn the_order_of_the_list_decides_nothing(
         set in any_set(),
@@ -169,11 +169,11 @@ proptest! {
         prop_assert_eq!(one.waiting_on, other.waiting_on);
     }
 
-    /// Section 6: where the rules do not contradict each other, no pod stays that should have gone before another.
+    /// Section 6: where the rules are not contradictory, no pod stays that ranks before a deleted one.
     #[test]
     fn no_survivor_should_have_gone_first(set in any_set(), mut pods in any_pods(), same in any::<bool>()) {
         for (n, pod) in (0_i64..).zip(&mut pods) {
-            // Moments of readiness that are all the same, or all different, leave no room for contradictions.
+            // If the times of readiness are all the same, or all different, the rules are not contradictory.
             if let Readiness::Ready { since } = &mut pod.readiness {
                 *since = Some(noon_plus(if same { -30 } else { -n }));
             }
@@ -185,12 +185,12 @@ proptest! {
             pods.iter().partition(|pod| victims.contains(&pod.meta.name.as_str()));
         for victim in &gone {
             for survivor in &stay {
-                prop_assert!(goes_before(NOON, victim, survivor), "{victim:?}\n{survivor:?}");
+                prop_assert!(is_deleted_before(NOON, victim, survivor), "{victim:?}\n{survivor:?}");
             }
         }
     }
 
-    /// Section 6: one more starting pod saves none of those that would have gone, and endangers none that serves.
+    /// Section 6: one more starting pod saves no other victim, and no serving pod is deleted because of it.
     #[test]
     fn one_more_starting_pod_saves_no_pod_and_endangers_no_serving_pod(set in any_set(), mut pods in any_pods()) {
         let before = decide(NOON, &observed(&set, &pods));
@@ -206,7 +206,7 @@ proptest! {
         prop_assert_eq!(endangered, None);
     }
 
-    /// Section 7: available pods are ready, and ready pods count.
+    /// Section 7: available pods are ready, and ready pods are counted.
     #[test]
     fn the_counters_are_consistent(set in any_set(), pods in any_pods(), now in any_now()) {
         let status = status_of(now, &set, &pods);
@@ -226,7 +226,7 @@ proptest! {
         prop_assert_eq!(again.status, StatusWrite::Unchanged);
     }
 
-    /// R3.2, R2.6: without leave to act nothing is done, whatever is seen.
+    /// R3.2, R2.6: without permission to act nothing is done, whatever is observed.
     #[test]
     fn unmet_expectations_prevent_every_action(mut set in any_set(), pods in any_pods(), is_deleting in any::<bool>()) {
         let mut expectation_state = ExpectationState::Satisfied;
@@ -240,13 +240,13 @@ proptest! {
         prop_assert_eq!(decide(NOON, &observed).action, Action::Nothing);
     }
 
-    /// Section 2: however late the cache is, there are never more pods than desired, and in the end exactly as many.
+    /// Section 2: however stale the cache is, there are never more pods than desired, and in the end exactly as many.
     #[test]
     fn a_lagging_cache_never_leads_to_too_many_pods(
         steps in prop::collection::vec((0..4_u8, 0..12_u16), 1..40),
         quota in prop::option::of(0..12_usize),
     ) {
-        let mut world = World::met(replica_set("web"));
+        let mut world = World::settled(replica_set("web"));
         let mut most = 0;
         for (step, number) in steps {
             match step {
@@ -255,22 +255,22 @@ proptest! {
                     most = most.max(usize::from(number));
                 }
                 1 => {
-                    world.mood = quota.map_or(Mood::Willing, Mood::Quota);
+                    world.mode = quota.map_or(Mode::Accepting, Mode::Quota);
                     world.sync();
                 }
                 2 => (0..number).for_each(|_| world.deliver_one()),
                 _ => world.finish_deletions(),
             }
-            prop_assert!(world.alive() <= most, "{} of {most}", world.alive());
+            prop_assert!(world.active_pods() <= most, "{} of {most}", world.active_pods());
         }
-        world.mood = Mood::Willing;
+        world.mode = Mode::Accepting;
         world.deliver_all();
-        world.lower();
-        prop_assert_eq!(world.alive(), usize::try_from(world.set.replicas.get()).unwrap());
+        world.settle();
+        prop_assert_eq!(world.active_pods(), usize::try_from(world.set.replicas.get()).unwrap());
     }
 }
 
-/// R5.1: creations and active pods together are what is desired.
+/// R5.1: created and active pods add up to the desired number.
 #[test]
 fn creations_fill_the_difference_exactly() {
     for active in 0..5 {

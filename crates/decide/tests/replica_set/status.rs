@@ -1,4 +1,4 @@
-//! What is reported of a set, and when it is written.
+//! The status of a set, and when it is written.
 
 use gantry_decide::replica_set::{
     AfterFailedWrite, ExpectationState, ManageResult, Observed, StatusWrite, SyncReport, WaitingOn,
@@ -12,7 +12,7 @@ use gantry_testkit::{NOON, PodBuilder, ReplicaSetBuilder, labelled_template, noo
 
 use crate::{observed, reported, reported_refusal};
 
-/// The status that stands after the report, written or not.
+/// The status after the report, written or not.
 fn status_after(observed: &Observed<'_>, report: &SyncReport) -> ReplicaSetStatus {
     match &report.status {
         StatusWrite::Unchanged => observed.set.status.clone(),
@@ -37,7 +37,7 @@ fn steady() -> (ReplicaSet, Vec<Pod>) {
     (web, pods.to_vec())
 }
 
-/// Section 7: every counter counts what it says, of pods in all states.
+/// Section 7: the counters, for pods in all states.
 #[test]
 fn the_counters_count_what_they_say() {
     let mut web = replica_set("web").size(6).min_ready(10);
@@ -61,14 +61,14 @@ fn the_counters_count_what_they_say() {
     assert_eq!(status.observed_generation, 7);
 }
 
-/// Section 7: zero is written out where an absent field would mean unknown.
+/// Section 7: zero is written where an absent field would mean unknown.
 #[test]
 fn zero_pods_and_zero_terminating_pods_are_written() {
     let mut web = replica_set("web");
     web.status.terminating = None;
     let observed = observed(&web, &[]);
     let StatusWrite::Put(status) = reported(NOON, &observed).status else {
-        panic!("no status was written before")
+        panic!("the first status must be written")
     };
     let written = status.render();
     assert_eq!((written.replicas, written.terminating_replicas), (0, Some(0)));
@@ -83,7 +83,7 @@ fn every_pod_carries_all_labels_of_a_template_without_any() {
     assert_eq!(status_after(&observed, &reported(NOON, &observed)).fully_labeled, 2_u16.into());
 }
 
-/// Section 0: available to the moment, for any setting, missing moments and clocks that disagree.
+/// Section 0: availability to the nanosecond, for any setting, missing times and clocks that disagree.
 #[test]
 fn a_pod_is_available_once_it_was_ready_long_enough() {
     let ready = |ago: i64| pod("a").ready_since(noon_plus(-ago));
@@ -129,10 +129,10 @@ fn the_status_is_written_only_if_it_says_something_new() {
     assert!(changed(|web| web.status.terminating = Some(1_u16.into())));
     assert!(changed(|web| web.status.terminating = None));
     assert!(changed(|web| web.status.conditions = vec![failure("FailedCreate", "", NOON)]));
-    assert!(changed(|web| web.meta.generation = 2), "a spec that has not been acknowledged");
+    assert!(changed(|web| web.meta.generation = 2), "a spec that has not been observed");
 }
 
-/// R7.2: a failed write is tried once more with a fresh read, then not again in this sync.
+/// R7.2: a failed write is retried once after a live read, then not again in this sync.
 #[test]
 fn a_status_write_is_tried_twice() {
     assert_eq!(after_failed_write(1), AfterFailedWrite::ReadAndPutAgain);
@@ -140,14 +140,14 @@ fn a_status_write_is_tried_twice() {
     assert_eq!(after_failed_write(u32::MAX), AfterFailedWrite::GiveUp);
 }
 
-/// R7.3: the first write after a change of the spec acknowledges it, with the pods as they were.
+/// R7.3: the first write after a change of the spec observes it, with the counters from before the sync.
 #[test]
 fn the_status_speaks_of_the_pods_before_the_sync() {
     let (mut web, pods) = steady();
     web.meta.generation = 2;
     web.replicas = 5_u16.into();
     let StatusWrite::Put(status) = reported(NOON, &observed(&web, &pods)).status else {
-        panic!("a new spec")
+        panic!("the new spec must be observed")
     };
     assert_eq!((status.observed_generation, status.replicas), (2, 2_u16.into()));
     web.status = status;
@@ -156,12 +156,12 @@ fn the_status_speaks_of_the_pods_before_the_sync() {
     web.replicas = 0_u16.into();
     web.meta.generation = 3;
     let StatusWrite::Put(status) = reported(NOON, &observed(&web, &pods)).status else {
-        panic!("a new spec")
+        panic!("the new spec must be observed")
     };
     assert_eq!(status.replicas, 2_u16.into(), "the pods just deleted still count");
 }
 
-/// R7.4: the reason tells which way it failed, the message is the error's.
+/// R7.4: the reason is that of the failed action, the message is the error's.
 #[test]
 fn a_failure_becomes_a_condition() {
     let (mut web, pods) = steady();
@@ -176,7 +176,7 @@ fn a_failure_becomes_a_condition() {
     assert_eq!(condition_of(&web), [failure("FailedDelete", "exceeded quota", NOON)]);
 }
 
-/// R7.5: the condition keeps the words of the first failure, so that retries do not write the status each time.
+/// R7.5: the condition keeps the message of the first failure, so that retries do not write the status each time.
 #[test]
 fn a_later_failure_leaves_the_condition_as_it_is() {
     let (mut web, pods) = steady();
@@ -186,10 +186,10 @@ fn a_later_failure_leaves_the_condition_as_it_is() {
     assert_eq!(report.status, StatusWrite::Unchanged);
     web.status.conditions[0].status = ConditionStatus::False;
     let report = reported_refusal(&observed(&web, &pods), "again");
-    assert_eq!(report.status, StatusWrite::Unchanged, "whatever it says of itself");
+    assert_eq!(report.status, StatusWrite::Unchanged, "whatever the status of the condition");
 }
 
-/// R7.6: without a failure the condition goes, even if nothing was tried; other conditions stay.
+/// R7.6: without a failure the condition is removed, even if nothing was tried; other conditions stay.
 #[test]
 fn the_condition_goes_with_the_failure() {
     let (mut web, pods) = steady();
@@ -208,7 +208,7 @@ fn the_condition_goes_with_the_failure() {
     }
 }
 
-/// Section 3: what the set waits for is said, with the failure first.
+/// Section 3: the report contains what the set waits for, a failure first.
 #[test]
 fn the_report_says_what_the_set_waits_for() {
     let (mut web, mut pods) = steady();
@@ -226,7 +226,7 @@ fn the_report_says_what_the_set_waits_for() {
     assert_eq!(refused, WaitingOn::CreateRefused { message: "exceeded quota".into() });
 }
 
-/// Section 3, step 9: a failure to manage pods is the sync's failure, after the status was written.
+/// Section 3, step 9: a failure to manage pods fails the sync, after the status was written.
 #[test]
 fn a_failed_sync_still_reports() {
     let (mut web, pods) = steady();
@@ -237,7 +237,7 @@ fn a_failed_sync_still_reports() {
     assert_eq!(ManageResult::nothing().result, Ok(()));
 }
 
-/// What a set waits for reads as the end of "it waits for …".
+/// The text of what a set waits for fits after "it waits for …".
 #[test]
 fn what_a_set_waits_for_can_be_displayed() {
     let until = noon_plus(300);

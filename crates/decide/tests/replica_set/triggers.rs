@@ -1,4 +1,4 @@
-//! Which ReplicaSets a change wakes, and what it settles.
+//! Which ReplicaSets a change enqueues, and which expectations it meets.
 
 use std::time::Duration;
 
@@ -44,7 +44,7 @@ fn web_and_api() -> (ReplicaSet, Cache) {
     (web.clone(), Cache(vec![api, web]))
 }
 
-/// R1.1: added and updated sets are looked at, whatever changed; the same object told again as well.
+/// R1.1: added and updated sets are enqueued, whatever changed; a resync of the same object as well.
 #[test]
 fn a_set_is_synced_whenever_a_change_names_it() {
     let web = replica_set("web");
@@ -65,7 +65,7 @@ fn a_set_with_another_uid_is_a_deletion_and_an_addition() {
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
-/// R1.2: nothing is expected of a deleted set any more.
+/// R1.2: the expectations of a deleted set are dropped.
 #[test]
 fn a_deleted_set_drops_its_expectations_and_is_enqueued_once_more() {
     let triggered = on_set_deleted(&replica_set("web"));
@@ -73,7 +73,7 @@ fn a_deleted_set_drops_its_expectations_and_is_enqueued_once_more() {
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
-/// R1.3: the creation that was expected has been seen.
+/// R1.3: an added pod meets one expected creation.
 #[test]
 fn a_new_pod_of_a_set_meets_one_expected_creation() {
     let (web, cache) = web_and_api();
@@ -82,7 +82,7 @@ fn a_new_pod_of_a_set_meets_one_expected_creation() {
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
-/// R1.3: a pod that is first seen on its way out was not created just now.
+/// R1.3: a pod that is first seen terminating was not created just now.
 #[test]
 fn a_pod_first_seen_terminating_counts_as_a_deletion() {
     let (web, cache) = web_and_api();
@@ -100,7 +100,7 @@ fn a_new_orphan_enqueues_the_sets_that_match_it_and_meets_no_expectation() {
     assert_eq!(triggered.met, []);
 }
 
-/// R1.4: the same version again is no news.
+/// R1.4: an update to the same version is ignored.
 #[test]
 fn an_update_to_the_same_version_is_ignored() {
     let (web, cache) = web_and_api();
@@ -110,7 +110,7 @@ fn an_update_to_the_same_version_is_ignored() {
     assert_eq!(at_once(&on_pod_updated(&old, &next(&new), &cache)), ["web"]);
 }
 
-/// R1.4 (1): the deletion timestamp is the deletion; the pod's last breath comes much later.
+/// R1.4 (1): the deletion timestamp counts as the deletion; the pod is removed much later.
 #[test]
 fn a_pod_that_begins_to_terminate_counts_as_a_deletion() {
     let (web, cache) = web_and_api();
@@ -120,7 +120,7 @@ fn a_pod_that_begins_to_terminate_counts_as_a_deletion() {
     assert_eq!(at_once(&triggered), ["web"]);
 }
 
-/// R1.4 (1): if the labels changed as well, the set that had the pod before hears of it too.
+/// R1.4 (1): if the labels changed as well, the set that owned the pod before is enqueued too.
 #[test]
 fn a_terminating_pod_with_new_labels_is_a_deletion_for_its_old_set_as_well() {
     let (web, cache) = web_and_api();
@@ -134,7 +134,7 @@ fn a_terminating_pod_with_new_labels_is_a_deletion_for_its_old_set_as_well() {
     assert_eq!(on_pod_updated(&old, &moved, &cache).met, [deletion("api")], "same labels");
 }
 
-/// R1.4 (2), (3): who loses a pod looks again, and so does who has it now.
+/// R1.4 (2), (3): the old and the new owner of a pod are enqueued.
 #[test]
 fn a_pod_that_changes_hands_wakes_both_sets() {
     let (web, cache) = web_and_api();
@@ -145,7 +145,7 @@ fn a_pod_that_changes_hands_wakes_both_sets() {
     assert_eq!(triggered.met, [], "nothing was created or deleted");
 }
 
-/// R1.4 (3): a pod that became ready becomes available later, without another word.
+/// R1.4 (3): a pod that became ready becomes available later, without another event.
 #[test]
 fn a_pod_that_becomes_ready_wakes_its_set_again_after_min_ready_seconds() {
     for (min_ready, delays) in [
@@ -169,7 +169,7 @@ fn a_pod_that_becomes_ready_wakes_its_set_again_after_min_ready_seconds() {
     }
 }
 
-/// R1.4 (3): a controller reference is all that matters, even if it leads nowhere.
+/// R1.4 (3): a pod with a controller reference enqueues no other set, even if the reference cannot be resolved.
 #[test]
 fn a_pod_of_an_unknown_controller_enqueues_no_set_even_if_it_matches() {
     let (_, cache) = web_and_api();
@@ -179,7 +179,7 @@ fn a_pod_of_an_unknown_controller_enqueues_no_set_even_if_it_matches() {
     assert_eq!(on_pod_added(&old, &cache), Triggered::default());
 }
 
-/// R1.4 (4): an orphan is news only if its labels or its controller changed.
+/// R1.4 (4): an update of an orphan matters only if its labels or its controller changed.
 #[test]
 fn an_orphan_wakes_matching_sets_when_it_is_relabelled_or_let_go() {
     let (web, cache) = web_and_api();
@@ -202,7 +202,7 @@ fn a_deleted_pod_meets_its_expected_deletion() {
     assert_eq!(on_pod_deleted(&pod("a"), &cache), Triggered::default());
 }
 
-/// R1.6: kind, name and uid must fit; the API version is not compared.
+/// R1.6: kind, name and uid must match; the API version is not compared.
 #[test]
 fn a_controller_reference_means_one_very_set() {
     let (web, cache) = web_and_api();
@@ -228,7 +228,7 @@ fn a_set_of_the_same_name_elsewhere_is_not_meant() {
     assert_eq!(on_pod_added(&stranger, &cache), Triggered::default());
 }
 
-/// R1.7: all matches are woken; what matches everything, nothing or is malformed matches no orphan.
+/// R1.7: all matching sets are enqueued; selectors of everything, of nothing and malformed ones match no orphan.
 #[test]
 fn an_orphan_wakes_all_sets_with_a_proper_selector_that_match() {
     let selecting = |name: &str, selector| {

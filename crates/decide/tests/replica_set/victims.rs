@@ -1,4 +1,4 @@
-//! Which pods go when there are too many.
+//! Which pods are deleted when there are too many.
 
 use gantry_decide::replica_set::{Action, decide, is_choice_needed, related_pods};
 use gantry_model::{Phase, Pod, Readiness, ReplicaSet, Timestamp};
@@ -8,13 +8,13 @@ use gantry_testkit::{
 
 use crate::{decided, deletions, key, observed};
 
-/// Which of two pods goes at noon, in whichever order they are listed. None is crowded.
-fn goes(one: &Pod, other: &Pod) -> String {
-    goes_of(one, other, &[])
+/// Which of two pods is deleted at noon, in whichever order they are listed, without related pods.
+fn deleted(one: &Pod, other: &Pod) -> String {
+    deleted_of(one, other, &[])
 }
 
-/// Which of two pods goes, among so many related pods.
-fn goes_of(one: &Pod, other: &Pod, related: &[Pod]) -> String {
+/// Which of two pods is deleted, with these related pods.
+fn deleted_of(one: &Pod, other: &Pod, related: &[Pod]) -> String {
     let web = replica_set("web").size(1);
     let victim = |pods: &[Pod]| {
         let mut observed = observed(&web, pods);
@@ -23,11 +23,11 @@ fn goes_of(one: &Pod, other: &Pod, related: &[Pod]) -> String {
     };
     let there = victim(&[one.clone(), other.clone()]);
     let back = victim(&[other.clone(), one.clone()]);
-    assert_eq!(there, back, "the order of the list decides");
+    assert_eq!(there, back, "the order of the list must not matter");
     there
 }
 
-/// A ready pod that nothing tells from others but its name; the uids say that `low` comes before `top`.
+/// A ready pod that differs from others only in its name; by uid, `low` precedes `top`.
 fn plain(name: &str) -> Pod {
     pod(name).on("n1").ready_since(noon_plus(-100)).created(noon_plus(-200))
 }
@@ -36,22 +36,24 @@ fn low() -> Pod {
     plain("low").uid("1")
 }
 
-/// Each test gives `top` the quality that makes it go: by uid, the last resort, `low` would.
+/// Each test gives `top` the property for which it is deleted: by uid, the last criterion, `low` would be.
 fn top() -> Pod {
     plain("top").uid("2")
 }
 
-/// Section 6: where all else is equal the uid decides, so that the answer never depends on the order of a list.
+/// Section 6: where all else is equal the uid decides, so that the result never depends on the order of a list.
 #[test]
 fn pods_that_are_equal_in_everything_go_by_uid() {
-    assert_eq!(goes(&low(), &top()), "low");
+    assert_eq!(deleted(&low(), &top()), "low");
 }
 
-/// Section 6: if all go there is nothing to choose, and nothing is sorted.
+/// Section 6: if all pods are deleted, none has to be chosen, and nothing is sorted.
 #[test]
 fn pods_that_all_go_are_not_sorted() {
     let pods = [top(), low()];
-    let Action::Delete { pods } = decided(&replica_set("web"), &pods).action else { panic!("all go") };
+    let Action::Delete { pods } = decided(&replica_set("web"), &pods).action else {
+        panic!("all pods must be deleted")
+    };
     assert_eq!(pods, ["top", "low"].map(key));
 }
 
@@ -60,10 +62,10 @@ fn pods_that_all_go_are_not_sorted() {
 fn an_unassigned_pod_goes_before_an_assigned_one() {
     let mut unassigned = top();
     unassigned.node = None;
-    assert_eq!(goes(&low(), &unassigned), "top");
+    assert_eq!(deleted(&low(), &unassigned), "top");
     let mut both = low();
     both.node = None;
-    assert_eq!(goes(&both, &unassigned), "low", "no difference");
+    assert_eq!(deleted(&both, &unassigned), "low", "no difference");
 }
 
 /// Section 6, rule 2.
@@ -71,35 +73,35 @@ fn an_unassigned_pod_goes_before_an_assigned_one() {
 fn pods_go_by_phase_pending_then_unknown_then_running() {
     let in_phase = |pod: Pod, phase| pod.phase(phase);
     let [pending, unknown] = [Phase::Pending, Phase::Unknown].map(|phase| in_phase(top(), phase));
-    assert_eq!(goes(&low(), &pending), "top");
-    assert_eq!(goes(&low(), &unknown), "top");
-    assert_eq!(goes(&in_phase(low(), Phase::Unknown), &pending), "top");
+    assert_eq!(deleted(&low(), &pending), "top");
+    assert_eq!(deleted(&low(), &unknown), "top");
+    assert_eq!(deleted(&in_phase(low(), Phase::Unknown), &pending), "top");
 }
 
 /// Section 6, rule 3.
 #[test]
 fn a_pod_that_is_not_ready_goes_before_one_that_is() {
     let starting = pod("top").uid("2").on("n1").phase(Phase::Running).created(noon_plus(-200));
-    assert_eq!(goes(&low(), &starting), "top");
+    assert_eq!(deleted(&low(), &starting), "top");
 }
 
 /// R6.4: a pod that has just become ready counts as ready, available or not.
 #[test]
 fn readiness_counts_and_availability_does_not() {
     let web = replica_set("web").size(1).min_ready(3600);
-    let goes = |pods: [Pod; 2]| deletions(&decide(NOON, &observed(&web, &pods))).join(" ");
+    let deleted = |pods: [Pod; 2]| deletions(&decide(NOON, &observed(&web, &pods))).join(" ");
     let starting = pod("starting").on("n1").phase(Phase::Running);
     let unavailable = pod("unavailable").on("n1").ready_since(noon_plus(-1));
     let available = pod("available").on("n1").ready_since(noon_plus(-7200));
-    assert_eq!(goes([starting.cost(1), unavailable.clone()]), "starting");
-    assert_eq!(goes([unavailable.cost(1), available]), "available", "both are ready, so the cost decides");
+    assert_eq!(deleted([starting.cost(1), unavailable.clone()]), "starting");
+    assert_eq!(deleted([unavailable.cost(1), available]), "available", "both are ready, so the cost decides");
 }
 
 /// Section 6, rule 4.
 #[test]
 fn the_cheaper_pod_goes() {
     for (cheap, dear) in [(-1, 0), (0, 1), (i32::MIN, i32::MAX), (-10, -5), (5, 10)] {
-        assert_eq!(goes(&low().cost(dear), &top().cost(cheap)), "top", "{cheap} and {dear}");
+        assert_eq!(deleted(&low().cost(dear), &top().cost(cheap)), "top", "{cheap} and {dear}");
     }
 }
 
@@ -108,12 +110,12 @@ fn the_cheaper_pod_goes() {
 fn the_pod_on_the_more_crowded_node_goes() {
     let (quiet, crowded) = (low().on("n1"), top().on("n2"));
     let related = [pod("x").on("n2"), pod("y").on("n2"), pod("z").on("n1")];
-    assert_eq!(goes_of(&quiet, &crowded, &related), "top");
-    assert_eq!(goes_of(&quiet, &crowded, &related[1..]), "low", "one each");
-    assert_eq!(goes_of(&quiet, &crowded, &[]), "low", "no related pods");
+    assert_eq!(deleted_of(&quiet, &crowded, &related), "top");
+    assert_eq!(deleted_of(&quiet, &crowded, &related[1..]), "low", "one each");
+    assert_eq!(deleted_of(&quiet, &crowded, &[]), "low", "no related pods");
 }
 
-/// R6.1: by selector, not by owner; of all sets of the Deployment; each pod once; only the active.
+/// R6.1: related pods are found by selector, not by owner; of all sets of the Deployment; each once; only active ones.
 #[test]
 fn related_pods_are_those_that_any_set_of_the_deployment_selects() {
     let web = deployment("web");
@@ -149,21 +151,21 @@ fn related_pods_are_those_that_any_set_of_the_deployment_selects() {
         related_pods(set, &sets, &pods).iter().map(|pod| pod.meta.name.to_string()).collect()
     };
     assert_eq!(names(&new), ["one", "two"]);
-    assert_eq!(names(&replica_set("alone")), [""; 0], "a set without controller has no relations");
+    assert_eq!(names(&replica_set("alone")), [""; 0], "a set without a controller has no related pods");
 }
 
-/// R6.1: crowding is asked for only where it can decide something.
+/// R6.1: related pods are needed only where they can affect the choice.
 #[test]
 fn a_choice_is_needed_only_if_some_pods_stay() {
     let set = |size| replica_set("web").size(size);
     assert!(is_choice_needed(&set(1), 2));
-    assert!(!is_choice_needed(&set(0), 2), "all go");
+    assert!(!is_choice_needed(&set(0), 2), "all are deleted");
     assert!(!is_choice_needed(&set(2), 2));
     assert!(!is_choice_needed(&set(3), 2));
-    assert!(is_choice_needed(&set(0), 501), "all go, but not in one turn");
+    assert!(is_choice_needed(&set(0), 501), "all are deleted, but not in one sync");
 }
 
-/// R6.1: the namespace is searched for related pods when pods have to be chosen between, and not otherwise.
+/// R6.1: the namespace is searched for related pods only when pods have to be chosen between.
 #[test]
 fn a_set_is_seen_among_others_only_when_it_must_choose() {
     let new = replica_set("new").owned_by(&deployment("web")).size(1);
@@ -174,66 +176,66 @@ fn a_set_is_seen_among_others_only_when_it_must_choose() {
     assert_eq!(relations(&new.clone().size(0)), 0);
 }
 
-/// Section 6, rule 6, and R6.3: so much younger that the logarithm tells.
+/// Section 6, rule 6, and R6.3: younger by enough that the logarithms differ.
 #[test]
 fn the_pod_that_has_been_ready_for_a_shorter_time_goes() {
     let ready = |pod: Pod, ago: i64| pod.ready_since(noon_plus(-ago));
-    assert_eq!(goes(&ready(low(), 20), &ready(top(), 10)), "top");
-    assert_eq!(goes(&ready(low(), 10_800), &ready(top(), 5)), "top");
-    assert_eq!(goes(&ready(low(), 1), &ready(top(), -5)), "top", "in the future: younger than anything");
-    assert_eq!(goes(&ready(low(), -9), &ready(top(), -5)), "low", "no age is negative");
-    assert_eq!(goes(&ready(low(), -9), &top().ready()), "top", "no moment: the most recent of all");
+    assert_eq!(deleted(&ready(low(), 20), &ready(top(), 10)), "top");
+    assert_eq!(deleted(&ready(low(), 10_800), &ready(top(), 5)), "top");
+    assert_eq!(deleted(&ready(low(), 1), &ready(top(), -5)), "top", "in the future: the youngest");
+    assert_eq!(deleted(&ready(low(), -9), &ready(top(), -5)), "low", "no age is negative");
+    assert_eq!(deleted(&ready(low(), -9), &top().ready()), "top", "no time: the most recent of all");
 }
 
-/// R6.3: about the same age is the same age, and the uid decides.
+/// R6.3: similar ages count as equal, and the uid decides.
 #[test]
 fn pods_of_about_the_same_age_go_by_uid() {
     let ready = |pod: Pod, ago: i64| pod.ready_since(noon_plus(-ago));
-    assert_eq!(goes(&ready(low(), 16), &ready(top(), 10)), "low");
-    assert_eq!(goes(&ready(low(), 10), &ready(top(), 16)), "low");
+    assert_eq!(deleted(&ready(low(), 16), &ready(top(), 10)), "low");
+    assert_eq!(deleted(&ready(low(), 10), &ready(top(), 16)), "low");
     let uids = |one: &str, other: &str| {
-        goes(&ready(plain("one").uid(one), 10), &ready(plain("other").uid(other), 16))
+        deleted(&ready(plain("one").uid(one), 10), &ready(plain("other").uid(other), 16))
     };
     assert_eq!(uids("b2c94a1e-0000", "b2c94a1f-0000"), "one", "the beginning of the uids decides");
     assert_eq!(uids("b2c94a1e-0001", "b2c94a1e-0000"), "other", "or the end");
-    assert_eq!(uids("b2c94a1e", "b2c94a1"), "other", "as text, so the shorter first");
-    // Restarts have no say here: rule 6 has decided already.
-    assert_eq!(goes(&ready(low(), 16), &ready(top(), 10).restarted(9)), "low");
+    assert_eq!(uids("b2c94a1e", "b2c94a1"), "other", "compared as text, so the shorter first");
+    // Restarts do not count here: rule 6 has decided already.
+    assert_eq!(deleted(&ready(low(), 16), &ready(top(), 10).restarted(9)), "low");
 }
 
-/// R6.3: powers of two are where one age ends and the next begins.
+/// R6.3: the buckets of ages end at powers of two.
 #[test]
 fn ages_are_distinguished_at_powers_of_two() {
     let aged = |pod: Pod, nanos: i64| pod.ready_since(Timestamp::from_nanos(NOON.as_nanos() - nanos));
     for power in [1_i64, 10, 33, 40, 60] {
         let edge = 1 << power;
-        assert_eq!(goes(&aged(low(), edge), &aged(top(), edge - 1)), "top", "2^{power}");
-        assert_eq!(goes(&aged(low(), edge * 2 - 1), &aged(top(), edge)), "low", "2^{power}");
+        assert_eq!(deleted(&aged(low(), edge), &aged(top(), edge - 1)), "top", "2^{power}");
+        assert_eq!(deleted(&aged(low(), edge * 2 - 1), &aged(top(), edge)), "low", "2^{power}");
     }
 }
 
 /// Section 6, rule 7.
 #[test]
 fn the_pod_that_was_restarted_more_goes() {
-    assert_eq!(goes(&low().restarted(1), &top().restarted(2)), "top");
-    assert_eq!(goes(&low(), &top().sidecars_restarted(1)), "top", "sidecars on a tie");
-    assert_eq!(goes(&low().sidecars_restarted(9), &top().restarted(1)), "top", "containers first");
+    assert_eq!(deleted(&low().restarted(1), &top().restarted(2)), "top");
+    assert_eq!(deleted(&low(), &top().sidecars_restarted(1)), "top", "restarts of sidecars break a tie");
+    assert_eq!(deleted(&low().sidecars_restarted(9), &top().restarted(1)), "top", "containers first");
     let starting = |pod: Pod| Pod { readiness: Readiness::NotReady, ..pod };
-    assert_eq!(goes(&starting(low()), &starting(top()).restarted(1)), "top", "ready or not");
+    assert_eq!(deleted(&starting(low()), &starting(top()).restarted(1)), "top", "whether ready or not");
 }
 
 /// Section 6, rule 8, and R6.3.
 #[test]
 fn the_younger_pod_goes() {
     let born = |pod: Pod, ago: i64| pod.created(noon_plus(-ago));
-    assert_eq!(goes(&born(low(), 20), &born(top(), 10)), "top");
-    assert_eq!(goes(&born(low(), 16), &born(top(), 10)), "low", "about the same age");
+    assert_eq!(deleted(&born(low(), 20), &born(top(), 10)), "top");
+    assert_eq!(deleted(&born(low(), 16), &born(top(), 10)), "low", "about the same age");
     let mut ageless = top();
     ageless.meta.created = None;
-    assert_eq!(goes(&born(low(), -5), &ageless), "top", "no moment: the most recent of all");
+    assert_eq!(deleted(&born(low(), -5), &ageless), "top", "no time: the most recent of all");
 }
 
-/// Section 6: each rule outweighs all that follow.
+/// Section 6: each rule takes precedence over all that follow.
 #[test]
 fn the_rules_apply_in_order() {
     let related: Vec<Pod> = ["x", "y"].map(|name| pod(name).on("crowded")).to_vec();
@@ -248,26 +250,30 @@ fn the_rules_apply_in_order() {
         |pod| pod.created(noon_plus(-1)),
     ];
     for (rule, favour) in favours.iter().enumerate() {
-        // One rule speaks for `top`, all later ones for `low`; the last comes first, for a pod made ready also runs.
+        // One rule favours `top`, all later ones `low`; the last is applied first, because a ready pod is also running.
         let low = favours[rule + 1..].iter().rev().fold(low(), |pod, favour| favour(pod));
-        assert_eq!(goes_of(&low, &favour(top()), &related), "top", "rule {}", rule + 1);
+        assert_eq!(deleted_of(&low, &favour(top()), &related), "top", "rule {}", rule + 1);
     }
 }
 
-/// Rules 6 and 7 together can go in a circle; there is an answer all the same, and always the same one.
+/// Rules 6 and 7 together can be cyclic; the result is nevertheless deterministic.
 #[test]
 fn rules_that_contradict_each_other_still_give_one_answer() {
     let web = replica_set("web").size(1);
     let a = plain("a").uid("1").ready_since(noon_plus(-100));
     let b = plain("b").uid("3").ready_since(noon_plus(-100)).restarted(5);
     let c = plain("c").uid("2").ready_since(noon_plus(-101));
-    assert_eq!((goes(&a, &b), goes(&a, &c), goes(&b, &c)), ("b".into(), "a".into(), "c".into()), "a circle");
+    assert_eq!(
+        (deleted(&a, &b), deleted(&a, &c), deleted(&b, &c)),
+        ("b".into(), "a".into(), "c".into()),
+        "a cycle"
+    );
     let victims = |pods: [&Pod; 3]| {
         let pods = pods.map(Pod::clone);
         deletions(&decide(NOON, &observed(&web, &pods))).join(" ")
     };
-    let answer = victims([&a, &b, &c]);
+    let expected = victims([&a, &b, &c]);
     for order in [[&a, &c, &b], [&b, &a, &c], [&b, &c, &a], [&c, &a, &b], [&c, &b, &a]] {
-        assert_eq!(victims(order), answer);
+        assert_eq!(victims(order), expected);
     }
 }

@@ -1,4 +1,4 @@
-//! When a set looks again although nothing has changed.
+//! When a set is requeued although nothing has changed.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ fn report_at_noon(web: &ReplicaSet, pods: &[Pod]) -> SyncReport {
     reported(NOON, &observed(web, pods))
 }
 
-/// R3.3: the first pod to become available is the next thing to happen.
+/// R3.3: the set is requeued when the first pod becomes available.
 #[test]
 fn a_set_looks_again_when_its_next_pod_becomes_available() {
     let web = replica_set("web").size(3).min_ready(10);
@@ -33,7 +33,7 @@ fn a_set_looks_again_when_its_next_pod_becomes_available() {
     }
 }
 
-/// R3.3: with no or a negative minReadySeconds a ready pod is available at once.
+/// R3.3: with a zero or negative minReadySeconds a ready pod is available at once.
 #[test]
 fn only_a_positive_minimum_makes_a_set_look_again() {
     for min_ready in [0, -1, i32::MIN] {
@@ -42,7 +42,7 @@ fn only_a_positive_minimum_makes_a_set_look_again() {
     }
 }
 
-/// R3.3: a pod that does not say since when it is ready is looked at again after the whole minimum.
+/// R3.3: for a ready pod without a readiness time the set is requeued after all of minReadySeconds.
 #[test]
 fn pods_that_name_no_moment_are_looked_at_after_the_minimum() {
     let web = replica_set("web").size(2).min_ready(10);
@@ -54,7 +54,7 @@ fn pods_that_name_no_moment_are_looked_at_after_the_minimum() {
     assert_eq!(report_at_noon(&web, &pods).wake(NOON), Wake::After(Duration::from_secs(6)));
 }
 
-/// R3.3: the delay counts from the clock as it is after the write, and is never negative.
+/// R3.3: the delay counts from the time after the write, and is never negative.
 #[test]
 fn the_time_the_sync_took_is_taken_off_the_delay() {
     let web = replica_set("web").size(1).min_ready(10);
@@ -63,7 +63,7 @@ fn the_time_the_sync_took_is_taken_off_the_delay() {
     assert_eq!(report.wake(noon_plus(60)), Wake::After(Duration::ZERO));
 }
 
-/// R3.3: at the ends of time there is still an answer.
+/// R3.3: times at the ends of the range do not overflow.
 #[test]
 fn the_longest_minimum_overflows_nothing() {
     let web = replica_set("web").size(1).min_ready(i32::MAX);
@@ -76,7 +76,7 @@ fn the_longest_minimum_overflows_nothing() {
     }
 }
 
-/// Section 1: a failed sync goes back through the queue's rate limit, whatever else there is to wait for.
+/// Section 1: a failed sync is requeued through the queue's rate limit, whatever else it waits for.
 #[test]
 fn a_failed_sync_is_tried_again_soon() {
     let web = replica_set("web").size(2).min_ready(10);
@@ -84,7 +84,8 @@ fn a_failed_sync_is_tried_again_soon() {
     assert_eq!(reported_refusal(&observed(&web, &pods), "exceeded quota").wake(NOON), Wake::Soon);
 }
 
-/// R3.3: a pod that is ready since the future is looked at again after `minReadySeconds`: the clock was set back, and may be put right.
+/// R3.3: for a pod that is ready since the future the set is requeued after `minReadySeconds`: the clock was set back,
+/// and may be corrected.
 #[test]
 fn a_clock_that_was_set_back_is_not_slept_on_for_hours() {
     let web = replica_set("web").size(1).min_ready(10);
@@ -92,7 +93,7 @@ fn a_clock_that_was_set_back_is_not_slept_on_for_hours() {
     assert_eq!(report_at_noon(&web, &pods).wake(NOON), Wake::After(Duration::from_secs(10)));
 }
 
-/// R2.2: a pod that the cache never shows does not keep a set from its size for longer than expectations last.
+/// R2.2: a pod that the cache never shows delays the set for no longer than expectations last.
 #[test]
 fn a_set_is_synced_when_its_expectations_have_timed_out() {
     let web = replica_set("web").size(1);

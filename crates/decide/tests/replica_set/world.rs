@@ -1,4 +1,4 @@
-//! A little world around one ReplicaSet: an API server that can be unwilling, a pod cache that lags behind it, and a
+//! A small world around one ReplicaSet: an API server that can refuse pods, a pod cache that lags behind it, and a
 //! controller that carries out what the rules decide.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -17,20 +17,20 @@ use gantry_testkit::{NOON, pod};
 
 use crate::refusal;
 
-/// How the API server takes to new pods.
+/// How the API server responds to the creation of pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mood {
-    Willing,
-    /// There may be so many pods, finished ones apart.
+pub(crate) enum Mode {
+    Accepting,
+    /// At most this many pods may exist, not counting finished ones.
     Quota(usize),
-    /// The admission says no, in these words.
-    Against(&'static str),
+    /// Admission refuses every pod with this message.
+    Rejecting(&'static str),
     NamespaceTerminating,
     /// It creates the pod, but the response is lost.
-    LosesAnswers,
+    LosingResponses,
 }
 
-/// What one sync did.
+/// The effects of one sync.
 #[derive(Debug)]
 pub(crate) struct Synced {
     /// The sizes of the batches of creations.
@@ -45,39 +45,39 @@ pub(crate) struct Synced {
 pub(crate) struct World {
     pub(crate) now: Timestamp,
     pub(crate) set: ReplicaSet,
-    pub(crate) mood: Mood,
+    pub(crate) mode: Mode,
     pub(crate) events: Vec<Event>,
-    /// What the API server has.
+    /// The pods in the API server.
     pub(crate) store: BTreeMap<Name, Pod>,
-    /// What the controller has heard of.
+    /// The pods in the controller's cache.
     cache: BTreeMap<Name, Pod>,
-    /// Whose changes it will hear of, in this order.
-    news: VecDeque<Name>,
+    /// The pods with undelivered changes, in the order of delivery.
+    undelivered: VecDeque<Name>,
     state: ControllerState,
     writes: u32,
 }
 
 impl World {
-    /// A world in which the set has all the pods that it should have, and knows it.
-    pub(crate) fn met(set: ReplicaSet) -> Self {
+    /// A world in which the set has all its pods, and has observed them.
+    pub(crate) fn settled(set: ReplicaSet) -> Self {
         let mut world = Self {
             now: NOON,
             set,
-            mood: Mood::Willing,
+            mode: Mode::Accepting,
             events: Vec::new(),
             store: BTreeMap::new(),
             cache: BTreeMap::new(),
-            news: VecDeque::new(),
+            undelivered: VecDeque::new(),
             state: ControllerState::default(),
             writes: 0,
         };
-        world.lower();
+        world.settle();
         world.events.clear();
         world
     }
 
-    /// Syncs and delivers until nothing happens any more; finishes the deletions, too.
-    pub(crate) fn lower(&mut self) {
+    /// Syncs and delivers until nothing changes any more; completes deletions, too.
+    pub(crate) fn settle(&mut self) {
         for _ in 0..100 {
             self.finish_deletions();
             self.deliver_all();
@@ -86,7 +86,7 @@ impl World {
                 return;
             }
         }
-        panic!("it never settles");
+        panic!("does not settle");
     }
 
     /// Changes a pod in the store, as a user or a node would.
@@ -96,9 +96,9 @@ impl World {
         self.put(change(pod));
     }
 
-    /// The controller hears of the next change.
+    /// Delivers the next change to the controller.
     pub(crate) fn deliver_one(&mut self) {
-        let Some(name) = self.news.pop_front() else { return };
+        let Some(name) = self.undelivered.pop_front() else { return };
         let old = self.cache.remove(&name);
         let new = self.store.get(&name).cloned();
         let triggered = match (&old, &new) {
@@ -114,34 +114,34 @@ impl World {
     }
 
     pub(crate) fn deliver_all(&mut self) {
-        while !self.news.is_empty() {
+        while !self.undelivered.is_empty() {
             self.deliver_one();
         }
     }
 
-    /// Terminating pods come to their end.
+    /// Removes terminating pods.
     pub(crate) fn finish_deletions(&mut self) {
         let gone: Vec<Name> = self.store.values().filter(|pod| pod.meta.is_deleting()).map(name_of).collect();
         for name in gone {
             self.store.remove(&name);
-            self.news.push_back(name);
+            self.undelivered.push_back(name);
         }
     }
 
-    /// The controller starts anew: it has heard of everything, and remembers nothing.
+    /// Restarts the controller: its cache is up to date, and its state is empty.
     pub(crate) fn restart(&mut self) {
         self.deliver_all();
         self.state = ControllerState::default();
     }
 
-    /// The active pods that the API server has for the set.
-    pub(crate) fn alive(&self) -> usize {
+    /// The active pods of the set in the API server.
+    pub(crate) fn active_pods(&self) -> usize {
         let is_own = |pod: &&Pod| pod.is_active() && pod.meta.is_controlled_by(&self.set.meta.uid);
         self.store.values().filter(is_own).count()
     }
 
-    /// The events as people read them.
-    pub(crate) fn told(&self) -> Vec<String> {
+    /// The events as lines.
+    pub(crate) fn event_lines(&self) -> Vec<String> {
         let line =
             |event: &Event| format!("{} {} {}", event.event_type.as_str(), event.reason, event.message);
         self.events.iter().map(line).collect()
@@ -157,7 +157,7 @@ impl World {
         ]);
         let begun = self.state.begin_sync(self.now, &set.meta.key(), Some(&set), &read);
         let Ok(SyncStart::Present(set, expectation_state)) = begun else {
-            panic!("the set is there: {begun:?}")
+            panic!("the set must exist: {begun:?}")
         };
 
         let classified = classify_pods(set, expectation_state, cache.values()).unwrap();
@@ -207,9 +207,9 @@ impl World {
                 let mut creating = PendingCreations::new(set.clone(), *count);
                 let mut batches = Vec::new();
                 while let Some(batch) = creating.batch() {
-                    let answers: Vec<_> = (0..batch).map(|_| self.create(draft)).collect();
-                    self.events.extend(answers.iter().filter_map(creation_event));
-                    creating.completed(answers);
+                    let responses: Vec<_> = (0..batch).map(|_| self.create(draft)).collect();
+                    self.events.extend(responses.iter().filter_map(creation_event));
+                    creating.completed(responses);
                     batches.push(batch);
                 }
                 (batches, creating.finish())
@@ -217,9 +217,9 @@ impl World {
             Action::Delete { pods } => {
                 let mut deleting = PendingDeletions::new(set.clone());
                 for pod in pods {
-                    let answer = self.delete(&pod.name);
-                    self.events.extend(deletion_event(&pod.name, &answer));
-                    deleting.answered(pod, answer);
+                    let response = self.delete(&pod.name);
+                    self.events.extend(deletion_event(&pod.name, &response));
+                    deleting.answered(pod, response);
                 }
                 (Vec::new(), deleting.finish())
             }
@@ -230,8 +230,8 @@ impl World {
         self.writes += 1;
         let name = format!("{}{:05}", draft.generate_name, self.writes);
         let used = self.store.values().filter(|pod| !pod.phase.is_finished()).count();
-        match self.mood {
-            Mood::Quota(limit) if used >= limit => {
+        match self.mode {
+            Mode::Quota(limit) if used >= limit => {
                 return Err(refusal(
                     RefusalKind::Other,
                     &format!(
@@ -239,18 +239,18 @@ impl World {
                     ),
                 ));
             }
-            Mood::Against(words) => return Err(refusal(RefusalKind::Other, words)),
-            Mood::NamespaceTerminating => {
-                return Err(refusal(RefusalKind::NamespaceTerminating, "it is being terminated"));
+            Mode::Rejecting(message) => return Err(refusal(RefusalKind::Other, message)),
+            Mode::NamespaceTerminating => {
+                return Err(refusal(RefusalKind::NamespaceTerminating, "the namespace is being terminated"));
             }
-            Mood::Willing | Mood::Quota(_) | Mood::LosesAnswers => {}
+            Mode::Accepting | Mode::Quota(_) | Mode::LosingResponses => {}
         }
         let mut pod = pod(&name);
         pod.meta.labels = draft.template.labels().cloned().unwrap_or_default();
         pod.meta.owners = vec![draft.owner.clone()];
         self.put(pod);
-        if self.mood == Mood::LosesAnswers {
-            return Err(refusal(RefusalKind::Other, "the answer was lost"));
+        if self.mode == Mode::LosingResponses {
+            return Err(refusal(RefusalKind::Other, "the response was lost"));
         }
         Ok(name.into())
     }
@@ -285,7 +285,7 @@ impl World {
     fn put(&mut self, mut pod: Pod) {
         self.writes += 1;
         pod.meta.resource_version = self.writes.to_string().into();
-        self.news.push_back(pod.meta.name.clone());
+        self.undelivered.push_back(pod.meta.name.clone());
         self.store.insert(pod.meta.name.clone(), pod);
     }
 }

@@ -1,4 +1,4 @@
-//! The staleness guard.
+//! The staleness check.
 
 use gantry_decide::replica_set::{ControllerState, MetExpectation};
 use gantry_decide::written_versions::{CachedResource, ReadVersions, StaleCache};
@@ -28,7 +28,7 @@ fn having_written(set: &ReplicaSet, versions: &[(CachedResource, &str)]) -> Cont
     state
 }
 
-/// R2.8: the words of the error.
+/// R2.8: the message of the error.
 #[test]
 fn a_cache_that_is_behind_fails_the_sync_and_says_why() {
     let web = replica_set("web");
@@ -48,7 +48,7 @@ fn a_cache_that_is_behind_fails_the_sync_and_says_why() {
     );
 }
 
-/// R2.8, R3.1: the guard stands before everything, even before the news that the set is gone.
+/// R2.8, R3.1: staleness is checked first, even before whether the set exists.
 #[test]
 fn the_guard_comes_first() {
     let mut state = having_written(&replica_set("web"), &[(CachedResource::Pods, "120")]);
@@ -58,7 +58,7 @@ fn the_guard_comes_first() {
     assert_eq!(state, before, "a failed sync forgets nothing");
 }
 
-/// R2.8: once the caches have come far enough the matter is closed.
+/// R2.8: once the caches have reached the version, it is forgotten.
 #[test]
 fn a_cache_that_has_reached_the_version_lets_the_sync_pass() {
     let web = replica_set("web");
@@ -66,11 +66,11 @@ fn a_cache_that_has_reached_the_version_lets_the_sync_pass() {
         let mut state =
             having_written(&web, &[(CachedResource::Pods, "120"), (CachedResource::ReplicaSets, "119")]);
         assert_eq!(begin_sync(&mut state, &read(reached, reached)), Ok(()));
-        assert_eq!(state, ControllerState::default(), "and forgets it");
+        assert_eq!(state, ControllerState::default(), "the version is forgotten");
     }
 }
 
-/// R2.8: answers to parallel writes come in any order.
+/// R2.8: responses to parallel writes arrive in any order.
 #[test]
 fn only_the_newest_version_counts() {
     let web = replica_set("web");
@@ -82,7 +82,7 @@ fn only_the_newest_version_counts() {
     }
 }
 
-/// R2.8: a version that is no number is not a reason to stand still for ever.
+/// R2.8: a version that is not a number does not block the set.
 #[test]
 fn versions_that_cannot_be_compared_do_not_block() {
     let web = replica_set("web");

@@ -1,7 +1,7 @@
 //! Objects in protobuf, which API servers send and parse in a fraction of the time that JSON takes.
 //!
-//! Only the fields that the rules look at are decoded, into the types that JSON is decoded to; everything else is skipped without
-//! being looked at. An update changes the fields that it is about in the message as it was read.
+//! Only the fields that the rules need are decoded, into the types that JSON is decoded to; all others are skipped. An
+//! update changes only its own fields in the message as it was read.
 
 /// Decodes the fields of a message, by their numbers, into a struct that is returned; fields of other numbers are skipped.
 macro_rules! decode {
@@ -32,7 +32,7 @@ use k8s_openapi::jiff;
 
 use crate::{Identity, Meta, ObjectMetadata, OwnerReference, ParseError, ResourceVersion, Timestamp};
 
-/// What every body begins with.
+/// The prefix of every body.
 const MAGIC: &[u8] = b"k8s\0";
 /// The numbers of the fields that all objects have.
 const METADATA: u32 = 1;
@@ -201,12 +201,12 @@ fn required<'a>(bytes: &'a [u8], path: &'static str) -> Result<&'a str, ParseErr
     if bytes.is_empty() { Err(ParseError::missing(path)) } else { text(bytes) }
 }
 
-/// A text that JSON leaves out if it is empty.
+/// A text that JSON omits if it is empty.
 fn nonempty(value: FieldValue<'_>) -> Option<String> {
     (!value.bytes().is_empty()).then(|| value.text())
 }
 
-/// A number that JSON leaves out if it is zero.
+/// A number that JSON omits if it is zero.
 fn nonzero(value: FieldValue<'_>) -> Option<i32> {
     Some(value.int32()).filter(|number| *number != 0)
 }

@@ -1,4 +1,4 @@
-//! Pods in protobuf: what the rules look at is a small part of a pod.
+//! Pods in protobuf: the rules need a small part of a pod.
 
 use gantry_formats::protobuf::{FieldValue, fields, find};
 use k8s_openapi::api::core::v1 as wire;
@@ -34,7 +34,7 @@ fn pod_spec(value: FieldValue<'_>) -> Result<wire::PodSpec, ParseError> {
     })
 }
 
-/// The names of init containers tell sidecars from others; those of main containers are not looked at.
+/// The name of an init container is needed to recognize sidecars; those of main containers are not decoded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Main,
@@ -60,7 +60,7 @@ fn port(value: FieldValue<'_>) -> Result<wire::ContainerPort, ParseError> {
 fn pod_status(value: FieldValue<'_>) -> Result<wire::PodStatus, ParseError> {
     decode!(value, status: wire::PodStatus, {
         1 => status.phase = nonempty(value),
-        // The others are not looked at.
+        // Other conditions are not decoded.
         2 if find(value.bytes(), 1)?.bytes() == b"Ready" => {
             status.conditions.get_or_insert_default().push(condition(value)?);
         }

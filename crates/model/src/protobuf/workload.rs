@@ -1,4 +1,4 @@
-//! Deployments and ReplicaSets in protobuf. The template is left to the caller, who has decoded most of them before.
+//! Deployments and ReplicaSets in protobuf. The template is decoded by the caller, who has decoded most of them before.
 
 use gantry_formats::protobuf::{FieldValue, MessageWriter, fields, find, without};
 use k8s_openapi::api::apps::v1 as wire;
@@ -174,7 +174,8 @@ impl ReplicaSetStatus {
 }
 
 impl DeploymentEdit {
-    /// Applies the update to the object in protobuf as it was read; `None` for another template, which has to be encoded as JSON.
+    /// Applies the update to the object in protobuf as it was read; `None` if the template changes, which has to be
+    /// encoded as JSON.
     pub fn apply_to_protobuf(&self, message: &[u8]) -> Option<Result<Vec<u8>, ParseError>> {
         self.template.is_none().then(|| with_annotations(message, &self.annotations))
     }
@@ -207,7 +208,7 @@ fn with_annotations(message: &[u8], annotations: &Annotations) -> Result<Vec<u8>
     })
 }
 
-/// Returns a message with another value of a part, which comes last.
+/// Returns a message in which a part has another value; the part is moved to the end.
 fn with_part(
     message: &[u8],
     part: u32,

@@ -1,7 +1,7 @@
 //! The canonical form of a template: equal bytes for equal meaning.
 //!
-//! A serde serializer, because serde tells a map from a struct and names both, which JSON does not: an empty map is
-//! the same as none, an empty struct (`securityContext: {}`) mostly is not.
+//! A serde serializer, because serde distinguishes a map from a struct and names both, which JSON does not: an empty
+//! map is the same as none, an empty struct (`securityContext: {}`) mostly is not.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use serde::ser::{self, Serialize, Serializer};
 use super::plain;
 use crate::keys;
 
-/// The canonical bytes of a template, its hash label left out.
+/// The canonical bytes of a template, without its hash label.
 pub(super) fn bytes(template: &PodTemplateSpec) -> Vec<u8> {
     let mut metadata = template.metadata.clone();
     if let Some(labels) = metadata.as_mut().and_then(|meta| meta.labels.as_mut()) {
@@ -21,13 +21,13 @@ pub(super) fn bytes(template: &PodTemplateSpec) -> Vec<u8> {
     let mut out = Vec::with_capacity(1024);
     let mut whole = Fields::begin(&mut out, "PodTemplateSpec");
     let written = whole.write("metadata", &metadata).and_then(|()| whole.write("spec", &template.spec));
-    // Everything below a template is maps with text keys, lists, texts and numbers, which cannot fail.
+    // A template consists of maps with text keys, lists, texts and numbers, whose serialization cannot fail.
     debug_assert!(written.is_ok(), "{written:?}");
     whole.end();
     out
 }
 
-/// What was written, as far as the field around it has to know.
+/// The kind of a written value, as far as the field around it depends on it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Written {
     Something,
@@ -66,7 +66,7 @@ impl Canonical<'_> {
         if is_zero { Written::ZeroNumber } else { Written::Something }
     }
 
-    /// Length first, so that no text can be taken for the end of another.
+    /// Writes the length first, so that no text can be mistaken for the end of another.
     fn text(self, value: &str) -> Written {
         self.out.extend_from_slice(value.len().to_string().as_bytes());
         self.out.push(b':');
@@ -142,7 +142,7 @@ impl<'a> Serializer for Canonical<'a> {
     ) -> Result<Written, Unsupported> {
         Ok(self.text(name))
     }
-    /// Quantities are the one newtype whose text is not its meaning.
+    /// Quantities are the one newtype that is not compared by its text.
     fn serialize_newtype_struct<T: Serialize + ?Sized>(
         self,
         name: &'static str,
@@ -211,7 +211,7 @@ impl<'a> Serializer for Canonical<'a> {
     }
 }
 
-/// A list or a map. Its members count however empty they are: `[""]` is not `[]`.
+/// A list or a map. Its members count even if they are empty: `[""]` is not `[]`.
 struct Items<'a> {
     out: &'a mut Vec<u8>,
     closing: u8,

@@ -33,7 +33,7 @@ impl Template {
         PodTemplateSpec::clone(&self.written)
     }
 
-    /// The template as written, by reference.
+    /// The template in its wire format, by reference.
     pub fn written(&self) -> &PodTemplateSpec {
         &self.written
     }
@@ -104,7 +104,7 @@ mod tests {
         template(&format!(r#"{{"spec":{{"containers":[{{"name":"main",{fields}}}]}}}}"#))
     }
 
-    /// D5.1: unset and empty maps and lists, quantities by value, times by instant.
+    /// D5.1: unset and empty maps and lists are equal, quantities are compared by value, times by instant.
     #[test]
     fn ways_of_writing_the_same_thing_are_equal() {
         for (a, b) in [
@@ -170,7 +170,11 @@ mod tests {
         assert_eq!(plain, labelled(r#""app":"web","pod-template-hash":"abc""#));
         assert_eq!(plain, plain.with_hash("abc"));
         assert_eq!(plain.with_hash("abc").without_hash().labels(), plain.labels());
-        assert_eq!(labelled(""), labelled(r#""pod-template-hash":"abc""#), "the label alone is no label");
+        assert_eq!(
+            labelled(""),
+            labelled(r#""pod-template-hash":"abc""#),
+            "labels with only the hash label are like no labels"
+        );
         assert_ne!(plain, labelled(r#""app":"web","pod-template-hash2":"abc""#));
         assert_ne!(
             template(r#"{"metadata":{"annotations":{"pod-template-hash":"a"}}}"#),

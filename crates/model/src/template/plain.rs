@@ -41,7 +41,7 @@ pub(super) fn is_plain_number(owner: &str, field: &str) -> bool {
     }
 }
 
-/// Whether an empty text in this field equals an absent one: true but for the few texts that are pointers.
+/// Whether an empty text in this field equals an absent one: true except for the few texts that are pointers.
 pub(super) fn is_plain_text(owner: &str, field: &str) -> bool {
     let behind_a_pointer = match field {
         "storageClassName"

@@ -39,7 +39,7 @@ pub enum InvalidProfile {
     Field {
         /// Its path, such as `images[1].pattern`.
         path: String,
-        /// What is wrong with it, and how to fix it.
+        /// Why it is invalid, and how to fix it.
         problem: String,
     },
 }
@@ -106,7 +106,7 @@ impl Profile {
         self
     }
 
-    /// Whether all containers of an image become ready and stay so, unless annotations of a pod say otherwise.
+    /// Whether all containers of an image become ready and stay ready, unless annotations of a pod override that.
     pub fn stays_ready(&self, image: &str) -> bool {
         let traits = self.traits_of(image);
         let ends =
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(
             profile.traits_of("other").pull_seconds,
             Some(DurationRange::between(500, 1500)),
-            "as built in"
+            "the built-in profile applies"
         );
     }
 

@@ -19,9 +19,9 @@ pub struct Traits {
     pub ready_seconds: Option<DurationRange>,
     /// The interval at which readiness alternates.
     pub flap_seconds: Option<DurationRange>,
-    /// How long it runs before it exits by itself.
+    /// How long it runs before it exits without being stopped.
     pub crash_after: Option<DurationRange>,
-    /// The percentage of pods that exit by themselves; all of them if it is not set.
+    /// The percentage of pods whose containers exit without being stopped; all of them if it is not set.
     pub crash_percent: Option<u8>,
     /// The exit code.
     pub exit_code: Option<i32>,
@@ -31,7 +31,7 @@ pub struct Traits {
     pub startup: Option<Ready>,
     /// How long it runs before its liveness probe fails.
     pub liveness_fails_after: Option<DurationRange>,
-    /// How long an init container runs before it exits by itself.
+    /// How long an init container runs before it exits without being stopped.
     pub init_crash_after: Option<DurationRange>,
     /// The code an init container exits with.
     pub init_exit_code: Option<i32>,
@@ -70,7 +70,7 @@ gantry_formats::text_enum! {
 /// An unknown trait or an invalid value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidTrait {
-    /// There is no trait of this name.
+    /// No trait has this name.
     Unknown {
         /// The unknown name.
         name: String,

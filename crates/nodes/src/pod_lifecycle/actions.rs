@@ -9,7 +9,7 @@ use super::resize::ContainerAmounts;
 
 /// An action that a container runtime carries out. Its result is a [`RuntimeReport`](super::RuntimeReport).
 ///
-/// Simulated nodes have none: what would become of an action is computed from the behaviour of the container.
+/// Simulated nodes have none: the result of an action is computed from the behaviour of the container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuntimeAction {
     /// Mount the volumes and create the sandbox.
@@ -17,7 +17,7 @@ pub enum RuntimeAction {
         /// How many sandboxes the pod has had before.
         attempt: u32,
     },
-    /// Stop the sandbox and unmount the volumes; there may be neither.
+    /// Stop the sandbox and unmount the volumes; neither need exist.
     StopSandbox,
     /// Find out whether the image of a container is on the node.
     InspectImage {
@@ -109,7 +109,7 @@ impl Eviction {
     pub const GRACE: Duration = Duration::from_secs(1);
 }
 
-/// What a container runtime reports about a pod: the result of an action, or something that happened by itself.
+/// A report of a container runtime about a pod: the result of an action, or an event without one, such as an exit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RuntimeReport {
     /// A sandbox was created or could not be created.
@@ -143,12 +143,12 @@ pub enum RuntimeReport {
     Exited {
         /// The name of the container.
         container: String,
-        /// How.
+        /// The exit.
         exit: ContainerExit,
     },
     /// The node ends the pod for its use of a resource.
     Evicted(Eviction),
-    /// The node does not accept the pod, of which it has nothing yet.
+    /// The node does not accept the pod, and has started nothing of it.
     Rejected(PodRejection),
     /// The resources of a container were changed, or could not be changed.
     Resized {
@@ -184,7 +184,7 @@ pub struct PodRejection {
 /// Why a sandbox could not be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SandboxFailure {
-    /// Volumes could not be mounted: by volume, why.
+    /// Volumes could not be mounted: each with the reason.
     Mounts(Vec<(String, String)>),
     /// The runtime's message.
     Runtime(String),
@@ -195,7 +195,7 @@ pub enum SandboxFailure {
 pub struct PulledImage {
     /// How long the pull took.
     pub took: Duration,
-    /// How long it took with waiting for other pulls.
+    /// How long it took, including the time of waiting for other pulls.
     pub with_waiting: Duration,
     /// The size in bytes.
     pub bytes: u64,
@@ -204,9 +204,9 @@ pub struct PulledImage {
 /// A container that was started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StartedContainer {
-    /// What status reports of it.
+    /// Its identity in the status.
     pub identity: ContainerIdentity,
-    /// Since when it runs.
+    /// When it was started.
     pub since: Timestamp,
 }
 
@@ -221,7 +221,7 @@ pub struct ContainerIdentity {
     pub image_id: String,
 }
 
-/// How a container exited.
+/// The exit of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContainerExit {
     /// Its ID with the name of the runtime.
@@ -239,7 +239,7 @@ pub struct ContainerExit {
 }
 
 impl ContainerExit {
-    /// Returns the exit of a container of which the runtime knows nothing any more.
+    /// Returns the exit of a container that the runtime does not have any more.
     pub fn unknown(id: String, now: Timestamp) -> Self {
         let message = "The container could not be located when the pod was terminated".to_owned();
         Self {
@@ -258,18 +258,18 @@ impl ContainerExit {
 pub struct StartFailure {
     /// The step that failed.
     pub step: StartStep,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
 /// A step of starting a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StartStep {
-    /// Computing its configuration from the pod.
+    /// Computation of its configuration from the pod.
     Configuration,
-    /// Creating it.
+    /// Its creation.
     Create,
-    /// Starting it, after which it exists; then its identity and its exit are known.
+    /// Its start, after which it exists; then its identity and its exit are known.
     Start(ContainerIdentity, Option<ContainerExit>),
     /// Its hook after the start, for which it was killed.
     PostStartHook(ContainerIdentity, Option<ContainerExit>),

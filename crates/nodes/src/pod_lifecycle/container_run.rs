@@ -1,8 +1,8 @@
 //! The runtime state of one container: pulled, started, running, exited, restarted.
 //!
-//! The steps are the same for simulated and real containers. When a step is done, and with which result, is computed from the
-//! behaviour of a [simulated](super::simulated) container, and [reported](super::observed) of a real one, whose runtime is asked
-//! by an [`RuntimeAction`] to carry it out.
+//! The steps are the same for simulated and real containers. The time and the result of a step are computed from the
+//! behaviour of a [simulated](super::simulated) container, and [reported](super::observed) by the runtime of a real
+//! one, which gets a [`RuntimeAction`] for each step.
 
 use std::time::Duration;
 
@@ -25,9 +25,9 @@ pub(super) struct ContainerRun {
     pub(super) restarts: i32,
     /// Restarts since it last ran long enough to reset the backoff.
     pub(super) recent_restarts: u32,
-    /// How its previous run ended.
+    /// The exit of its previous run.
     pub(super) last: Option<Exit>,
-    /// How the run ended after which it is being restarted.
+    /// The exit for which it is being restarted.
     pub(super) restarting: Option<Exit>,
     /// Since when it is being stopped with its pod.
     pub(super) stopping: Option<Timestamp>,
@@ -37,7 +37,7 @@ pub(super) struct ContainerRun {
     pub(super) startup_failures_reported: u32,
     /// The number of recorded failures of its liveness probe.
     pub(super) liveness_failures_reported: u32,
-    /// What the runtime reported, if it is a real container.
+    /// The reports of the runtime, if it is a real container.
     pub(super) observed: Option<Box<Observed>>,
 }
 
@@ -47,7 +47,7 @@ pub(super) enum Phase {
     /// Not started: containers before it are not done.
     #[default]
     Pending,
-    /// It is being found out whether its image is on the node.
+    /// The runtime is inspecting whether its image is on the node.
     Inspecting,
     /// Its image is being pulled.
     Pulling {
@@ -74,13 +74,13 @@ pub(super) enum Phase {
     Running {
         since: Timestamp,
     },
-    /// It is being stopped because a probe failed too often. A simulated one will end then, with this code.
+    /// It is being stopped because a probe failed too often. A simulated one ends at that time, with this code.
     Stopping {
         since: Timestamp,
         until: Timestamp,
         code: i32,
     },
-    /// It exited, which the kubelet has not handled yet.
+    /// It exited, and the kubelet has not handled that yet.
     Exited(Exit),
     /// It exited and is restarted after a delay.
     BackingOff {
@@ -104,7 +104,7 @@ pub(super) enum CreateError {
     Runtime(String),
 }
 
-/// What was reported about an image that could not be pulled.
+/// The reported reason for an image that could not be pulled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PullReport {
     Error,
@@ -290,7 +290,7 @@ impl ContainerRun {
         self.send_stop(grace, context, output);
     }
 
-    /// Asks the runtime of a real container to stop it.
+    /// Sends the runtime of a real container the action to stop it.
     pub(super) fn send_stop(
         &mut self,
         grace: Duration,
@@ -306,7 +306,7 @@ impl ContainerRun {
             .push(RuntimeAction::StopContainer { container: context.container.name.clone(), grace });
     }
 
-    /// Stops a real container sooner than it was asked to, if the grace period of its pod was made shorter.
+    /// Stops a real container earlier than was requested, if the grace period of its pod was made shorter.
     pub(super) fn hasten_stop(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
         let Some(deletion) = context.pod.deletion else { return };
         let deadline = self.observed.as_ref().and_then(|observed| observed.stop_deadline);
@@ -361,7 +361,7 @@ impl ContainerRun {
         }
     }
 
-    /// Ends a running container: it was stopped, exits by itself, or a probe failed too often.
+    /// Ends a running container: it was stopped, exits on its own, or a probe failed too often.
     fn end_run(&mut self, since: Timestamp, context: ContainerContext<'_>, output: &mut SyncOutput) {
         let ContainerContext { container, pod, now, .. } = context;
         let end = match container.simulated() {
@@ -560,7 +560,7 @@ impl ContainerRun {
         self.begin_run(now);
     }
 
-    /// Asks the runtime to run the probes of a real container that are due.
+    /// Sends the runtime the actions to run the probes of a real container that are due.
     fn run_probes(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
         let ContainerContext { container, now, .. } = context;
         let (Phase::Running { since }, None) = (&self.phase, &container.behaviour) else { return };

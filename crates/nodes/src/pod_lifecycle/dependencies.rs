@@ -50,7 +50,7 @@ pub struct References(BTreeMap<Reference, Lookup>);
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Environment(Vec<Source>);
 
-/// A mounted volume whose content comes from other objects.
+/// A mounted volume whose content is read from other objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Volume {
     pub(super) name: String,
@@ -74,9 +74,9 @@ struct Source {
 /// Why volumes cannot be mounted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MountProblems {
-    /// By volume, what is missing of its content.
+    /// By volume, the problem with its content.
     pub(super) contents: Vec<(String, String)>,
-    /// By volume, what is wrong with its claim.
+    /// By volume, the problem with its claim.
     pub(super) claims: Vec<(String, String)>,
 }
 
@@ -131,7 +131,7 @@ impl Environment {
     }
 }
 
-/// Returns the volumes of a pod that a container mounts and whose content comes from other objects.
+/// Returns the volumes of a pod that a container mounts and whose content is read from other objects.
 pub(super) fn volumes(pod: &str, spec: &wire::PodSpec) -> Vec<Volume> {
     let containers = || spec.init_containers.iter().flatten().chain(&spec.containers);
     let is_used = |name: &str| {

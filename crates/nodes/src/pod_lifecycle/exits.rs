@@ -1,4 +1,4 @@
-//! How containers end, and when they are restarted.
+//! The exits of containers, and when they are restarted.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use gantry_model::Timestamp;
 use super::Pod;
 use super::pod::{Container, RestartPolicy, Role};
 
-/// How a container ended.
+/// The exit of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Exit {
     pub(super) code: i32,

@@ -5,9 +5,9 @@
 //!    + what was found of them ─► sync ─► PodSyncResult: PodRun, status, events, actions, wake-up, completion
 //! ```
 //!
-//! The pods of simulated nodes and those of container runtimes take the same steps. What becomes of a step is computed from the
-//! behaviour of a simulated container; a container runtime is asked by an [`RuntimeAction`] and answers by a [`RuntimeReport`], which
-//! [`PodRun::receive`] takes in. See decision 0048.
+//! The pods of simulated nodes and those of container runtimes take the same steps. The result of a step is computed
+//! from the behaviour of a simulated container; a container runtime gets a [`RuntimeAction`] and responds with a
+//! [`RuntimeReport`], which [`PodRun::receive`] applies. See decision 0048.
 //!
 //! A [`PodRun`] begins when a node first sees a pod and can be recovered from the last reported status, so that no other
 //! state is needed. A late sync carries out all overdue steps at its own time; times in the past are never reported.
@@ -53,7 +53,7 @@ use std::collections::BTreeSet;
 use gantry_model::{Event, Timestamp};
 use k8s_openapi::api::core::v1::PodStatus;
 
-/// What a node provides to a pod.
+/// The resources that a node provides to a pod.
 #[derive(Clone, Copy, Debug)]
 pub struct NodeContext<'a> {
     /// The node's own address.
@@ -62,9 +62,9 @@ pub struct NodeContext<'a> {
     pub pod_address: &'a str,
     /// The images on the node.
     pub images: &'a BTreeSet<String>,
-    /// What was found of the objects that [`needed`] lists.
+    /// The results of looking up the objects that [`needed`] lists.
     pub references: &'a References,
-    /// The room for a pod whose resources are changed; `None` if it does not matter.
+    /// The free resources of the node for a pod whose resources are changed; `None` if they do not matter.
     pub room: Option<NodeRoom>,
 }
 
@@ -77,7 +77,7 @@ pub struct PodSyncResult {
     pub status: PodStatus,
     /// The events to record.
     pub events: Vec<PodEvent>,
-    /// What the container runtime is to do; nothing on simulated nodes.
+    /// The actions for the container runtime; none on simulated nodes.
     pub actions: Vec<RuntimeAction>,
     /// Images that were pulled to the node.
     pub pulled: Vec<String>,

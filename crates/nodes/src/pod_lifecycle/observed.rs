@@ -10,7 +10,7 @@ use super::pod::{Container, Probe};
 use super::probes::ProbeCounter;
 use super::resize::{AmountsChange, ObservedAmounts};
 
-/// What a container runtime has reported of a container.
+/// The reports of a container runtime about a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Observed {
     /// Whether its image is on the node, if that was inspected for the next start.
@@ -21,11 +21,11 @@ pub(super) struct Observed {
     pub(super) pull_error: String,
     /// The result of a start, until it is handled.
     pub(super) start: Option<Result<StartedContainer, StartFailure>>,
-    /// How it has exited, until that is handled.
+    /// Its exit, until that is handled.
     pub(super) exit: Option<ContainerExit>,
-    /// The container as it runs or ran last.
+    /// The container that runs or ran last.
     pub(super) current: ObservedRun,
-    /// The one before.
+    /// The previous container.
     pub(super) previous: ObservedRun,
     /// The end of its grace period, if it is being stopped.
     pub(super) stop_deadline: Option<Timestamp>,
@@ -36,7 +36,7 @@ pub(super) struct Observed {
     liveness: ProbeCounter,
 }
 
-/// What status reports of one run of a container.
+/// The fields that status reports of one run of a container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ObservedRun {
     pub(super) identity: ContainerIdentity,
@@ -114,7 +114,7 @@ impl Observed {
         }
     }
 
-    /// Notes that a new container was created.
+    /// Records that a new container was created.
     pub(super) fn begin_run(&mut self, identity: ContainerIdentity) {
         self.previous = std::mem::take(&mut self.current);
         self.current = ObservedRun { identity, ..ObservedRun::default() };
@@ -126,7 +126,7 @@ impl Observed {
         self.liveness = ProbeCounter::default();
     }
 
-    /// Continues with what was reported of the probes of a running container.
+    /// Continues with the reported results of the probes of a running container.
     pub(super) fn recover_probes(&mut self, is_started: bool, is_ready: bool) {
         if is_started {
             self.startup = ProbeCounter::recovered(true);

@@ -72,13 +72,13 @@ pub(super) struct Container {
     pub(super) startup: Option<Probe>,
     pub(super) readiness: Option<Probe>,
     pub(super) liveness: Option<Probe>,
-    /// What the status of a real container repeats of its spec.
+    /// The fields of a real container's spec that its status repeats.
     pub(super) requested: Option<Box<RequestedContainer>>,
-    /// Its simulated behaviour; `None` if a container runtime runs it and reports what happens.
+    /// Its simulated behaviour; `None` if a container runtime runs it and reports its state.
     pub(super) behaviour: Option<Behaviour>,
 }
 
-/// What the status of a real container repeats of its spec, and what becomes of changes.
+/// The fields of a real container's spec that its status repeats, and the handling of changes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RequestedContainer {
     pub(super) mounts: Option<Vec<wire::VolumeMountStatus>>,
@@ -133,12 +133,12 @@ pub(super) struct Behaviour {
     pub(super) startup: Ready,
     /// How long it runs before its liveness probe fails; `None` if it always passes.
     pub(super) liveness_fails: Option<Duration>,
-    /// When and how it exits by itself; `None` if it keeps running.
+    /// When and how it exits without being stopped; `None` if it keeps running.
     pub(super) exits: Option<PlannedExit>,
     pub(super) stop_takes: Duration,
 }
 
-/// An exit of a container by itself.
+/// An exit of a container that was not stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlannedExit {
     /// The time from its start.
@@ -230,7 +230,7 @@ impl Pod {
         format!("{}_{}({})", self.name, self.namespace, self.uid)
     }
 
-    /// Whether its readiness depends on conditions that others write.
+    /// Whether its readiness depends on conditions that other components write.
     pub fn has_readiness_gates(&self) -> bool {
         !self.gates.is_empty()
     }
@@ -346,7 +346,7 @@ impl Container {
     }
 }
 
-/// Returns what the status of a container repeats of its spec.
+/// Returns the fields of a container's spec that its status repeats.
 fn requested(container: &wire::Container) -> RequestedContainer {
     let mounts = container.volume_mounts.iter().flatten().map(|mount| {
         let is_read_only = mount.read_only == Some(true);
@@ -429,7 +429,7 @@ impl Behaviour {
     }
 }
 
-/// When a container exits by itself, unless its pod is among those that do not.
+/// When a container exits without being stopped, if the pod is among those that do.
 fn crash_after(traits: &Traits, uid: &str) -> Option<DurationRange> {
     let Some(percent) = traits.crash_percent else { return traits.crash_after };
     let is_affected = Rng::keyed(uid, "crash-percent").below(100) < u64::from(percent);

@@ -1,4 +1,4 @@
-//! The runtime state of a pod: what a kubelet would know from its container runtime.
+//! The runtime state of a pod: the state that a kubelet would have from its container runtime.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -32,11 +32,11 @@ pub struct PodRun {
     pub(super) sandboxes: u32,
     /// Whether the runtime reported something since the last sync.
     pub(super) has_news: bool,
-    /// Why the node does not allocate the resources that the spec wants.
+    /// Why the node does not allocate the resources of the spec.
     pub(super) pending_resize: Option<PendingResize>,
     /// Whether containers are being changed to the allocated resources.
     pub(super) is_resizing: bool,
-    /// Events about what was reported since the last sync.
+    /// Events about reports since the last sync.
     pub(super) reported_events: Vec<PodEvent>,
 }
 
@@ -239,7 +239,7 @@ impl PodRun {
             && self.containers.iter().all(|container_run| !container_run.is_active())
             && (!pod.is_real() || self.sandbox == Sandbox::Stopped);
         match pod.deletion {
-            // Without a grace period the server removes the object itself, once it has no finalizers.
+            // Without a grace period the server removes the object, once it has no finalizers.
             Some(deletion) if stopped && deletion.grace.is_zero() => Completion::Finished,
             Some(_) if stopped => Completion::Remove,
             None if self.outcome(pod).is_some() => Completion::Finished,
@@ -247,7 +247,7 @@ impl PodRun {
         }
     }
 
-    /// Returns how the pod ended, if it did: by itself, or stopped after a container had run.
+    /// Returns how the pod ended, if it did: on its own, or stopped after a container had run.
     pub(super) fn outcome(&self, pod: &Pod) -> Option<Outcome> {
         let ended =
             self.stopping.is_some() && self.containers.iter().all(|container_run| !container_run.is_active());
@@ -335,7 +335,7 @@ impl PodRun {
         }
     }
 
-    /// Whether a container may take a step: without a sandbox, a real one only ends.
+    /// Whether a container may take a step: without a sandbox, a real one can only end.
     fn may_step(&self, container: &Container, container_run: &ContainerRun) -> bool {
         container.behaviour.is_some()
             || self.sandbox == Sandbox::Ready
@@ -362,7 +362,7 @@ impl PodRun {
             && self
                 .of_role(pod, Role::Main)
                 .all(|container_run| matches!(container_run.phase, Phase::Done(_)));
-        // A pod that is being stopped stops its containers itself.
+        // The containers of a pod that is being stopped are stopped with it.
         let may_stop = self.stopping.is_none() && no_longer_needed && self.may_stop(at, pod);
         let context = ContainerContext { container, pod, node, stopping: self.stopping, now };
         let Some(container_run) = self.containers.get_mut(at) else { return false };

@@ -1,4 +1,4 @@
-//! Counts the results of a real probe, and says when it runs next.
+//! Counts the results of a real probe, and computes when it runs next.
 
 use gantry_model::Timestamp;
 
@@ -7,7 +7,7 @@ use super::pod::Probe;
 /// The state of one probe of a running container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ProbeCounter {
-    /// The last result and how often it came in a row.
+    /// The last result and its number of consecutive occurrences.
     last: Option<(bool, u32)>,
     /// The result that reached its threshold last.
     result: Option<bool>,
@@ -36,13 +36,13 @@ impl ProbeCounter {
         Some(self.ran_at.map_or_else(|| since.plus(probe.initial_delay), |ran| ran.plus(probe.period)))
     }
 
-    /// Notes that it was started.
+    /// Records that it was started.
     pub(super) fn begin(&mut self, now: Timestamp) {
         self.is_running = true;
         self.ran_at = Some(now);
     }
 
-    /// Notes that it ended without a result.
+    /// Records that it ended without a result.
     pub(super) fn end(&mut self) {
         self.is_running = false;
     }
@@ -94,7 +94,7 @@ mod tests {
         }
     }
 
-    /// What is computed in advance for simulated containers is what counting the results of probes would give.
+    /// The results that are computed in advance for simulated containers are those of counting.
     #[test]
     fn simulated_probes_have_the_results_that_counting_gives() {
         for (ready, failures, period, delay) in [

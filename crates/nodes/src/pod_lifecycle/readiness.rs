@@ -1,8 +1,8 @@
-//! Whether a running container of a simulated node is started, ready and alive, from its start time, its probes and its
-//! behaviour.
+//! Whether a running container of a simulated node is started, ready and healthy, from its start time, its probes and
+//! its behaviour.
 //!
 //! The results of its probes are known in advance, so that it is synced only when one of them changes something. A test
-//! checks that they are those of [`ProbeCounter`](super::probes::ProbeCounter), which counts the results of real probes.
+//! checks that they agree with [`ProbeCounter`](super::probes::ProbeCounter), which counts the results of real probes.
 
 use std::time::Duration;
 

@@ -10,13 +10,13 @@ use super::pod_run::{PodEnd, PodRun, Sandbox, SyncOutput, mount_back_off};
 use super::{ContainerExit, Pod, messages};
 
 impl PodRun {
-    /// Takes in a report. Returns whether it changed anything; an exit that comes before the report of the start, for
-    /// example, does not yet.
+    /// Applies a report. Returns whether it changed anything; an exit that is reported before the start, for example,
+    /// does not yet.
     pub fn receive(&mut self, pod: &Pod, report: RuntimeReport, now: Timestamp) -> bool {
         self.containers.resize_with(pod.containers.len(), ContainerRun::default);
-        let is_news = self.take_in(pod, report, now);
-        self.has_news |= is_news;
-        is_news
+        let is_change = self.take_in(pod, report, now);
+        self.has_news |= is_change;
+        is_change
     }
 
     fn take_in(&mut self, pod: &Pod, report: RuntimeReport, now: Timestamp) -> bool {
@@ -24,12 +24,12 @@ impl PodRun {
             RuntimeReport::Sandbox(result) => self.receive_sandbox(pod, result, now),
             RuntimeReport::SandboxLost => self.lose_sandbox(pod, now),
             RuntimeReport::Evicted(eviction) => {
-                let is_news = self.stopping.is_none() && self.ended_by.is_none();
-                if is_news {
+                let is_change = self.stopping.is_none() && self.ended_by.is_none();
+                if is_change {
                     self.reported_events.push(messages::evicted(&eviction.message));
                     self.ended_by = Some(PodEnd::Evicted(eviction));
                 }
-                is_news
+                is_change
             }
             RuntimeReport::Rejected(rejection) => {
                 self.reported_events.push(messages::rejected(&rejection));
@@ -120,7 +120,7 @@ impl PodRun {
         true
     }
 
-    /// Begins again without a sandbox: its containers have ended, and init containers run once more.
+    /// Starts over without a sandbox: its containers have ended, and init containers run again.
     pub(super) fn lose_sandbox(&mut self, pod: &Pod, now: Timestamp) -> bool {
         if self.sandbox != Sandbox::Ready {
             return false;
@@ -164,9 +164,9 @@ impl PodRun {
 fn receive_exit(run: &mut ContainerRun, exit: ContainerExit) -> bool {
     let is_running = run.is_running();
     let observed = run.observed_mut();
-    let is_news = is_running && observed.current.identity.id == exit.id && observed.exit.is_none();
-    if is_news {
+    let is_change = is_running && observed.current.identity.id == exit.id && observed.exit.is_none();
+    if is_change {
         observed.exit = Some(exit);
     }
-    is_news
+    is_change
 }

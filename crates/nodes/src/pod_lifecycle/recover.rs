@@ -1,7 +1,7 @@
 //! Recovers the run of a pod from its last reported status.
 //!
-//! A restarted kubelet asks its container runtime; a simulated one has only the reported status. Its times are in whole
-//! seconds and it does not contain the progress of pulls, so these start again.
+//! A restarted kubelet reads the state from its container runtime; a simulated one has only the reported status. Its
+//! times are in whole seconds and it does not contain the progress of pulls, so these start again.
 
 use std::collections::BTreeMap;
 

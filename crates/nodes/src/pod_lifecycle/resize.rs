@@ -1,7 +1,8 @@
-//! Changes of the resources of a pod that runs.
+//! Changes of the resources of a running pod.
 //!
-//! The spec says what is wanted. A node allocates it if there is room, and then has its containers changed one by one, or
-//! restarted if their policy asks for that. What is allocated and what containers have is reported until both are what is wanted.
+//! The spec has the desired resources. A node allocates them if it has room, and then changes its containers one by
+//! one, or restarts them if their policy requires that. The allocated and the actual resources are reported until both
+//! are the desired ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,16 +65,16 @@ pub(super) fn rendered(list: &BTreeMap<String, String>) -> Option<BTreeMap<Strin
     (!rendered.is_empty()).then_some(rendered)
 }
 
-/// What a node has of a resource, in billionths.
+/// The amounts of a resource on a node, in billionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceRoom {
-    /// What pods may request.
+    /// The amount that pods may request.
     pub allocatable: i128,
-    /// What the other pods of the node request.
+    /// The amount that the other pods of the node request.
     pub used: i128,
 }
 
-/// What a node has for a pod whose resources are changed.
+/// The resources of a node for a pod whose resources are changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NodeRoom {
     /// CPU.
@@ -85,7 +86,7 @@ pub struct NodeRoom {
 /// Why a change of resources is not allocated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct PendingResize {
-    /// The resource of which there is too little.
+    /// The resource that is short.
     pub(super) resource: &'static str,
     pub(super) message: String,
 }
@@ -93,9 +94,9 @@ pub(super) struct PendingResize {
 /// The resources of a real container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ObservedAmounts {
-    /// What the node has allocated; `None` before the first sync.
+    /// The resources that the node has allocated; `None` before the first sync.
     pub(super) allocated: Option<ContainerAmounts>,
-    /// What the container was started with, or was changed to since; `None` if it was not started.
+    /// The resources that the container was started with, or was changed to since; `None` if it was not started.
     pub(super) actual: Option<ContainerAmounts>,
     pub(super) change: AmountsChange,
 }
@@ -105,7 +106,7 @@ pub(super) struct ObservedAmounts {
 pub(super) enum AmountsChange {
     #[default]
     None,
-    /// The runtime was asked to change it to this.
+    /// The runtime is changing it to this.
     Changing(ContainerAmounts),
     /// It is stopped to be started with other resources, whatever its restart policy.
     Restarting,
@@ -118,7 +119,7 @@ impl ObservedAmounts {
         self.actual.is_none() || self.allocated.is_none() || self.actual == self.allocated
     }
 
-    /// Continues with what was reported. What is allocated is reported without its limits.
+    /// Continues with the reported resources. The allocated ones are reported without limits.
     pub(super) fn recover(&mut self, wanted: &ContainerAmounts, reported: &wire::ContainerStatus) {
         let Some(resources) = &reported.resources else { return };
         let actual = ContainerAmounts::parse(Some(resources));
@@ -143,7 +144,7 @@ impl PodRun {
         })
     }
 
-    /// Allocates what the spec of a real pod wants, if the node has room for it.
+    /// Allocates the resources in the spec of a real pod, if the node has room for them.
     pub(super) fn allocate(&mut self, pod: &Pod, node: &NodeContext<'_>, output: &mut SyncOutput) {
         if !pod.is_real() || self.stopping.is_some() {
             return;
@@ -173,7 +174,7 @@ impl PodRun {
         }
     }
 
-    /// Ends a change of resources when all containers have what is allocated.
+    /// Ends a change of resources when all containers have the allocated ones.
     pub(super) fn end_resize(&mut self, pod: &Pod, output: &mut SyncOutput) {
         if self.is_resizing && self.are_resizes_done() {
             self.is_resizing = false;
@@ -200,7 +201,7 @@ impl PodRun {
         })
     }
 
-    /// Returns when a change that was refused or failed is tried again.
+    /// Returns when a change that was refused or failed is retried.
     pub(super) fn resize_wake(&self, pod: &Pod, now: Timestamp) -> Option<Timestamp> {
         let pending = self.pending_resize.as_ref().map(|_| now.plus(sync_interval(pod)));
         let changes = self.containers.iter().filter_map(|run| Some(&run.observed.as_ref()?.amounts.change));
@@ -213,7 +214,7 @@ impl PodRun {
 }
 
 impl Container {
-    /// Returns the resources that the spec of a real container says.
+    /// Returns the resources in the spec of a real container.
     pub(super) fn wanted(&self) -> Option<&ContainerAmounts> {
         self.requested.as_ref().map(|requested| &requested.amounts)
     }
@@ -225,7 +226,7 @@ impl Container {
 }
 
 impl ContainerRun {
-    /// Changes a running container to what is allocated.
+    /// Changes a running container to the allocated resources.
     pub(super) fn resize(&mut self, context: ContainerContext<'_>, output: &mut SyncOutput) {
         let ContainerContext { container, pod, now, .. } = context;
         let Phase::Running { since } = self.phase else { return };
@@ -261,7 +262,7 @@ impl ContainerRun {
         });
     }
 
-    /// Takes in whether the runtime has changed a container.
+    /// Applies the result of changing a container.
     pub(super) fn resized(
         &mut self,
         id: &str,
@@ -299,7 +300,7 @@ fn pairs<'a>(
     pod.containers.iter().zip(&run.containers).filter_map(|(container, run)| Some((container.wanted()?, run)))
 }
 
-/// Returns why a node does not allocate the requests of a pod, with a kubelet's words.
+/// Returns why a node does not allocate the requests of a pod, with a kubelet's message.
 fn refusal(pod: &Pod, room: &NodeRoom) -> Option<PendingResize> {
     let resources = [("cpu", room.cpu, 1_000_000), ("memory", room.memory, 1_000_000_000)];
     let short = resources.iter().find(|(name, room, _)| request(pod, name) + room.used > room.allocatable);
@@ -314,7 +315,7 @@ fn refusal(pod: &Pod, room: &NodeRoom) -> Option<PendingResize> {
     })
 }
 
-/// Returns what a pod requests of a resource, in billionths.
+/// Returns the amount of a resource that a pod requests, in billionths.
 fn request(pod: &Pod, name: &str) -> i128 {
     let amounts = pod
         .containers
@@ -323,7 +324,8 @@ fn request(pod: &Pod, name: &str) -> i128 {
     total(pod, amounts).billionths()
 }
 
-/// Returns what a pod has of a resource if its containers have these amounts: what is needed by those that run together.
+/// Returns the amount of a resource that a pod has if its containers have these amounts: the most that is needed by
+/// containers that run together.
 fn total<'a>(pod: &Pod, amounts: impl Iterator<Item = Option<&'a String>>) -> Quantity {
     let larger =
         |one: Quantity, other: Quantity| if other.billionths() > one.billionths() { other } else { one };
@@ -343,14 +345,14 @@ fn total<'a>(pod: &Pod, amounts: impl Iterator<Item = Option<&'a String>>) -> Qu
     larger(sidecars.plus(mains), init)
 }
 
-/// Returns what a real pod has of all resources if its containers have these amounts.
+/// Returns the amounts of all resources that a real pod has if its containers have these amounts.
 fn totals(pod: &Pod, amounts: &[&BTreeMap<String, String>]) -> BTreeMap<String, String> {
     let names: BTreeSet<_> = amounts.iter().flat_map(|amounts| amounts.keys()).collect();
     let of = |name: &String| total(pod, amounts.iter().map(|amounts| amounts.get(name))).to_string();
     names.into_iter().map(|name| (name.clone(), of(name))).collect()
 }
 
-/// Returns what is allocated for a real pod, and what it has.
+/// Returns the allocated and the actual resources of a real pod.
 pub(super) fn pod_amounts(pod: &Pod, run: &PodRun) -> (BTreeMap<String, String>, ContainerAmounts) {
     let nothing = ContainerAmounts::default();
     let pairs = || pod.containers.iter().zip(&run.containers);
@@ -369,13 +371,13 @@ pub(super) fn pod_amounts(pod: &Pod, run: &PodRun) -> (BTreeMap<String, String>,
 }
 
 impl ContainerRun {
-    /// Returns what the node has allocated for a real container.
+    /// Returns the resources that the node has allocated for a real container.
     pub(super) fn allocated<'a>(&'a self, container: &'a Container) -> Option<&'a ContainerAmounts> {
         let allocated = self.observed.as_ref().and_then(|observed| observed.amounts.allocated.as_ref());
         container.wanted().map(|wanted| allocated.unwrap_or(wanted))
     }
 
-    /// Returns what a real container has, or will have when it runs.
+    /// Returns the resources that a real container has, or will have when it runs.
     pub(super) fn actual<'a>(&'a self, container: &'a Container) -> Option<&'a ContainerAmounts> {
         let actual = self.observed.as_ref().and_then(|observed| observed.amounts.actual.as_ref());
         actual.filter(|_| self.is_running()).or_else(|| self.allocated(container))

@@ -9,7 +9,7 @@ use super::exits::{Exit, ExitCause};
 use super::pod_run::{PodRun, Sandbox};
 use super::{Pod, status};
 
-/// What the container runtime has of a pod.
+/// The state of a pod in the container runtime.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FoundPod {
     /// The number of sandboxes that the pod has had.
@@ -29,17 +29,17 @@ pub struct FoundContainer {
     pub attempt: i32,
     /// Its ID and image.
     pub identity: ContainerIdentity,
-    /// Since when it runs.
+    /// When it was started.
     pub started: Timestamp,
-    /// How it has exited; `None` if it is running.
+    /// Its exit; `None` if it is running.
     pub exit: Option<ContainerExit>,
 }
 
 impl PodRun {
-    /// Continues a run with what the container runtime has of the pod and what was reported of it.
+    /// Continues a run from the state of the pod in the container runtime and its reported status.
     pub fn resume(pod: &Pod, status: &wire::PodStatus, found: &FoundPod, now: Timestamp) -> Self {
         let mut run = Self::recover(pod, status, now);
-        // What is being stopped is stopped again, because nothing waits for it any more.
+        // A container that is being stopped is stopped again, because no action waits for it any more.
         if pod.deletion.is_some() && run.ended_by.is_none() {
             run.stopping = None;
         }
@@ -59,7 +59,7 @@ impl PodRun {
             }
         }
         if !found.is_ready && !found.containers.is_empty() && run.stopping.is_none() {
-            // As if it was lost while the agent watched.
+            // As if it was lost while the agent was running.
             run.sandbox = Sandbox::Ready;
             run.lose_sandbox(pod, now);
         }
@@ -72,7 +72,7 @@ impl ContainerRun {
         self.stopping = None;
         self.restarting = None;
         if self.restarts < found.attempt {
-            // The restart was not reported: what was reported as its state is its last one.
+            // The restart was not reported: the reported state is that of the previous run.
             self.last = self.last_exit().or(self.last);
         }
         self.restarts = found.attempt;
@@ -104,7 +104,7 @@ impl ContainerRun {
         }
     }
 
-    /// Continues a container that the runtime does not have: what was reported as running has ended unseen.
+    /// Continues a container that the runtime does not have: if it was reported as running, it has ended unobserved.
     fn resume_missing(&mut self, reported: Option<&wire::ContainerStatus>, now: Timestamp) {
         self.stopping = None;
         let Some(reported) = reported else {

@@ -1,4 +1,4 @@
-//! What a simulated runtime would report of a container: when, and with which result.
+//! The reports of a simulated runtime about a container: when, and with which result.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ pub(super) enum RunEnd {
 }
 
 impl Simulated<'_> {
-    /// Returns when the step of this phase is done. `stopping` is since when the container is being stopped.
+    /// Returns when the step of this phase is done. `stopping` is when the container began to be stopped.
     pub(super) fn due(self, phase: &Phase, pod: &Pod, stopping: Option<Timestamp>) -> Option<Timestamp> {
         match phase {
             Phase::Pulling { since, .. } => Some(since.plus(self.behaviour.pull_takes)),
@@ -49,7 +49,7 @@ impl Simulated<'_> {
         Ok(PulledImage { took, with_waiting: took, bytes: messages::image_bytes(&self.spec.image) })
     }
 
-    /// Returns how a run that began then ends now, if it does.
+    /// Returns how a run that began at that time ends now, if it does.
     pub(super) fn run_end(
         self,
         since: Timestamp,
@@ -74,7 +74,7 @@ impl Simulated<'_> {
         (now.plus(takes.min(grace)), if takes <= grace { 0 } else { KILLED })
     }
 
-    /// Returns when a container that is being stopped ends, by itself or killed after the grace period.
+    /// Returns when a container that is being stopped ends, on its own or killed after the grace period.
     fn stop_due(self, pod: &Pod, since: Timestamp) -> Timestamp {
         let by_itself = since.plus(self.behaviour.stop_takes);
         let killed = pod.deletion.map_or_else(|| since.plus(pod.grace), |Deletion { deadline, .. }| deadline);

@@ -14,18 +14,18 @@ use super::pod_run::{Outcome, PodEnd, PodRun, Sandbox};
 use super::resize::ContainerAmounts;
 use super::{NodeContext, Pod, messages, resize};
 
-/// The scheme of container IDs, which says that these containers do not exist.
+/// The scheme of container IDs, which shows that these containers do not exist.
 const RUNTIME: &str = "simulated";
 
 /// The condition of a pod with a sandbox, and its reason if there is none.
 const SANDBOX_READY: &str = "PodReadyToStartContainers";
 const SANDBOX_NOT_READY: &str = "PodSandboxNotReady";
 
-/// The conditions of a pod whose resources are being changed, which it does not have otherwise.
+/// The conditions of a pod whose resources are being changed.
 pub(crate) const RESIZE_PENDING: &str = "PodResizePending";
 pub(crate) const RESIZE_IN_PROGRESS: &str = "PodResizeInProgress";
 
-/// The condition of a pod that is ended for the sake of others.
+/// The condition of a pod that is ended in favour of others.
 pub(super) const DISRUPTION_TARGET: &str = "DisruptionTarget";
 
 /// Computes the status of a pod. Transition times of conditions are stored in the run.
@@ -167,8 +167,8 @@ fn resize_conditions(run: &mut PodRun) -> Vec<ConditionState> {
         message: error,
         ..ConditionState::yes(RESIZE_IN_PROGRESS)
     });
-    for (name, is_there) in [(RESIZE_PENDING, pending.is_some()), (RESIZE_IN_PROGRESS, running.is_some())] {
-        if !is_there {
+    for (name, exists) in [(RESIZE_PENDING, pending.is_some()), (RESIZE_IN_PROGRESS, running.is_some())] {
+        if !exists {
             run.conditions.remove(name);
         }
     }
@@ -258,7 +258,7 @@ fn containers_ready(pod: &Pod, run: &PodRun, outcome: Option<Outcome>, now: Time
     }
 }
 
-/// The names of the containers that fit, with spaces between; `None` if there are none.
+/// The names of the containers that match, separated by spaces; `None` if there are none.
 fn names(pod: &Pod, run: &PodRun, fits: impl Fn(&Container, &ContainerRun) -> bool) -> Option<String> {
     let mut names = String::new();
     for (container, _) in pod
@@ -320,7 +320,7 @@ fn container_status(
     }
 }
 
-/// Returns what the status of a real container repeats of its spec, with the resources that it was given.
+/// Returns the fields of a real container's spec that its status repeats, with the resources that it was given.
 fn of_spec(container: &Container, container_run: &ContainerRun) -> wire::ContainerStatus {
     let Some(requested) = &container.requested else { return wire::ContainerStatus::default() };
     let allocated =
@@ -336,9 +336,9 @@ fn of_spec(container: &Container, container_run: &ContainerRun) -> wire::Contain
 /// A run of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WhichRun {
-    /// The one that runs or ended last.
+    /// The run that is in progress or ended last.
     Current,
-    /// The one before.
+    /// The previous run.
     Previous,
 }
 

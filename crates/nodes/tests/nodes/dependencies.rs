@@ -76,9 +76,9 @@ async fn a_node_can_fail_and_recover() {
     cluster.pod("late", "nginx:1", &json!({})).await;
     seconds(600).await;
     assert_eq!(cluster.version("leases", "node-1").await, lease, "its lease is not renewed");
-    assert!(cluster.server.get("pods", "web").await.is_some(), "no kubelet ends it");
+    assert!(cluster.server.get("pods", "web").await.is_some(), "it is not removed without a kubelet");
     let late = cluster.server.get("pods", "late").await.unwrap();
-    assert_eq!(late["status"].get("containerStatuses"), None, "no kubelet has seen it");
+    assert_eq!(late["status"].get("containerStatuses"), None, "it is not reported without a kubelet");
     cluster.stop().await;
     cluster.resume();
     seconds(60).await;

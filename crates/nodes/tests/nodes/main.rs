@@ -93,7 +93,7 @@ async fn a_deleted_pod_is_stopped_and_removed() {
     }
     seconds(1).await;
     assert!(cluster.server.get("pods", "web").await.is_some());
-    assert!(cluster.server.get("pods", "stuck").await.is_none(), "nothing had started");
+    assert!(cluster.server.get("pods", "stuck").await.is_none(), "no container had started");
     seconds(2).await;
     assert!(cluster.server.get("pods", "web").await.is_none());
     assert!(cluster.server.events("web").await.contains(&"Killing Stopping container app".to_owned()));
@@ -119,7 +119,7 @@ async fn a_finalizer_holds_a_pod_that_has_stopped() {
     );
     let version = cluster.version("pods", "web").await;
     seconds(600).await;
-    assert_eq!(cluster.version("pods", "web").await, version, "it is not deleted again and again");
+    assert_eq!(cluster.version("pods", "web").await, version, "it is not deleted repeatedly");
     let none = json!({"metadata": {"$deleteFromPrimitiveList/finalizers": ["shop.io/wait"]}});
     cluster.server.patch("pods", "web", None, &none).await;
     assert!(cluster.server.get("pods", "web").await.is_none());
@@ -176,7 +176,7 @@ async fn after_a_restart_all_pods_continue() {
     seconds(20).await;
     cluster.resume();
     seconds(5).await;
-    assert_eq!(cluster.version("pods", "web").await, web, "it is unchanged");
+    assert_eq!(cluster.version("pods", "web").await, web, "the pod is unchanged");
     assert!(cluster.server.get("pods", "leaving").await.is_none());
     assert_eq!(
         cluster.server.get("nodes", "node-1").await.unwrap()["metadata"]["uid"],
@@ -232,14 +232,14 @@ async fn nodes_beyond_the_configured_number_are_deleted() {
     seconds(5).await;
     let nodes = cluster.server.list("nodes").await;
     let names: Vec<_> = nodes.iter().map(|node| node["metadata"]["name"].as_str().unwrap()).collect();
-    assert_eq!(names, ["node-1", "node-9"], "nodes of others are kept");
+    assert_eq!(names, ["node-1", "node-9"], "nodes of other simulations are kept");
     cluster.stop().await;
 }
 
 #[tokio::test(start_paused = true)]
 async fn many_pods_on_many_nodes_all_become_ready() {
     let mut cluster = Cluster::start(10).await;
-    // Pods that come before the last node would be on the first ones.
+    // Pods that are created before the last node registers would be on the first ones.
     seconds(1).await;
     for n in 0..200 {
         cluster.pod(&format!("web-{n}"), "nginx:1", &json!({})).await;

@@ -1,4 +1,4 @@
-//! What a container runtime reports reaches the API, also if the server is away for a while.
+//! The reports of a container runtime reach the API, even if the server is temporarily unavailable.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -21,7 +21,7 @@ use tokio::task::JoinSet;
 use crate::cluster::seconds;
 use crate::faulty::{Faults, Faulty};
 
-/// A runtime of one pod, whose container starts when the test says so.
+/// A runtime of one pod, whose container starts when the test starts it.
 #[derive(Debug)]
 struct ScriptedRuntime {
     queue: Queue<ObjectKey>,

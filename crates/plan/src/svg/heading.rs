@@ -1,4 +1,4 @@
-//! The text above a picture, in as many lines as it takes.
+//! The text above a picture, in as many lines as it needs.
 
 use super::{CEILING, FAINT, FLOOR, INK, LEFT, escape, put};
 use crate::plan::{RolloutEnding, RolloutPlan};
@@ -10,7 +10,7 @@ const DETAIL_MAX: usize = 115;
 /// The distance of lines of the title, and of those below it.
 const TITLE_LINE: f64 = 24.0;
 const DETAIL_LINE: f64 = 20.0;
-/// Where the first line is.
+/// The position of the first line.
 const FIRST_LINE: f64 = 30.0;
 /// The space below the last line.
 const BELOW: f64 = 20.0;
@@ -18,14 +18,14 @@ const BELOW: f64 = 20.0;
 /// Words of a line that have the same colour.
 type Run = (&'static str, String);
 
-/// What is above a picture.
+/// The text above a picture.
 pub(super) struct Heading {
     title: Vec<Vec<Run>>,
     details: Vec<Vec<Run>>,
 }
 
 impl Heading {
-    /// What the rollout is, how it ends, what changes, and how many pods there are.
+    /// The title of the rollout, how it ends, its changes, and its numbers of pods.
     pub(super) fn of(plan: &RolloutPlan) -> Self {
         let colour = match plan.ending() {
             RolloutEnding::Complete(_) => FLOOR,

@@ -1,11 +1,11 @@
 //! Leader election by a Lease, as in client-go.
 //!
 //! The holder renews; a candidate that has seen no renewal for the duration of the lease takes over. Times in the
-//! lease are never compared with the own clock, only how long ago the lease was last seen to change: clocks of
-//! different machines need not agree.
+//! lease are never compared with the own clock; only the time since the lease was last seen to change counts, so that
+//! the clocks of different machines need not agree.
 //!
-//! A holder that is stopped and resumed does not know that time has passed. So every renewal opens a [`WriteFence`] for
-//! the renew deadline, counted from before it was sent, and the writes of the holder are behind that fence.
+//! A holder that is stopped and resumed does not notice that time has passed. So every renewal opens a [`WriteFence`]
+//! for the renew deadline, counted from before it was sent, and the writes of the holder are behind that fence.
 
 mod record;
 
@@ -34,7 +34,7 @@ pub struct Timing {
     /// How long a holder that cannot renew continues before it stops. Shorter than the lease, so that what it has sent
     /// by then arrives before another candidate takes over.
     pub renew: Duration,
-    /// The period of tries.
+    /// The period of attempts.
     pub retry: Duration,
 }
 
@@ -51,13 +51,13 @@ pub struct Election {
     pub name: Name,
     /// Identifies this candidate.
     pub identity: String,
-    /// How long everything takes.
+    /// The durations of the election.
     pub timing: Timing,
-    /// Closes when the lease may have expired; the writes of the work are behind it.
+    /// Closes when the lease may have expired; the writes of the leader are behind it.
     pub fence: WriteFence,
 }
 
-/// The result of a try to acquire or renew the lease.
+/// The result of an attempt to acquire or renew the lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TryResult {
     /// This candidate holds it.
@@ -71,7 +71,7 @@ enum TryResult {
 /// How leadership ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LeadershipEnd {
-    /// Shutdown is requested.
+    /// Shutdown was requested.
     Over,
     Done,
     Lost,
@@ -136,10 +136,11 @@ impl Election {
 
     /// Renews until that has failed for too long, or another candidate holds the lease.
     async fn renew(&self, observed: &mut ObservedLease) {
-        while let Ok(left) = self.fence.check() {
-            tokio::time::sleep(self.timing.retry.min(left)).await;
-            let Ok(left) = self.fence.check() else { return };
-            if let Ok(TryResult::HeldByOther) = tokio::time::timeout(left, self.try_once(observed)).await {
+        while let Ok(remaining) = self.fence.check() {
+            tokio::time::sleep(self.timing.retry.min(remaining)).await;
+            let Ok(remaining) = self.fence.check() else { return };
+            if let Ok(TryResult::HeldByOther) = tokio::time::timeout(remaining, self.try_once(observed)).await
+            {
                 return;
             }
         }
@@ -164,7 +165,7 @@ impl Election {
         let found = self.api.get::<wire::Lease>(&self.target()).await.none_if_absent()?;
         let step =
             observed.decide(found, &self.identity, self.timing.lease, self.clock.steady(), self.clock.now());
-        // Others count from when they see the write, which is later.
+        // Other candidates count from when they see the write, which is later.
         let sent = self.fence.now();
         let stored = match step {
             LeaseDecision::Wait => return Ok(TryResult::HeldByOther),
@@ -194,7 +195,7 @@ impl Election {
             self.api.replace::<wire::Lease>(&self.target(), &lease).await.map(drop)
         };
         if let Err(failure) = given_back.await {
-            tracing::debug!(lease = %self.name, %failure, "the lease could not be given back");
+            tracing::debug!(lease = %self.name, %failure, "the lease could not be released");
         }
     }
 

@@ -15,9 +15,9 @@ const RELEASED: Duration = Duration::from_secs(1);
 pub struct Lease {
     /// The holder; empty if it was released.
     pub holder: String,
-    /// How long it is good for.
+    /// How long it is valid.
     pub duration: Duration,
-    /// Since when this holder has it.
+    /// When this holder acquired it.
     pub acquired: Timestamp,
     /// When it was last renewed.
     pub renewed: Timestamp,
@@ -35,7 +35,7 @@ pub(super) struct ObservedLease {
 pub(super) enum LeaseDecision {
     /// Another holder has it.
     Wait,
-    /// There is none: create it.
+    /// It does not exist: create it.
     Create(Lease),
     /// Renew or take over the existing one.
     Update(Lease, Box<wire::Lease>),
@@ -78,7 +78,7 @@ impl ObservedLease {
         self.seen = Some((Lease::parse(stored), steady));
     }
 
-    /// The lease without a holder, if it is ours to release.
+    /// The lease without a holder, if this candidate holds it.
     pub(super) fn released(&self, identity: &str, system_time: Timestamp) -> Option<Lease> {
         let (lease, _) = self.seen.as_ref().filter(|(lease, _)| lease.holder == identity)?;
         let (holder, duration) = (String::new(), RELEASED);
@@ -170,12 +170,12 @@ mod tests {
             matches!(decide(&mut observed, None, 0), LeaseDecision::Create(lease) if lease.holder == "me" && lease.transitions == 0)
         );
         let LeaseDecision::Update(lease, _) = decide(&mut observed, Some(held("", 0)), 1) else {
-            panic!("it is free")
+            panic!("a released lease must be acquired")
         };
         assert_eq!((lease.holder.as_str(), lease.transitions, lease.acquired), ("me", 4, at(1)));
     }
 
-    /// However wrong the clock of the holder is: what counts is how long nothing has changed.
+    /// Only the time counts in which the lease has not changed, whatever the clock of the holder.
     #[test]
     fn a_lease_is_taken_over_when_nothing_has_changed_for_as_long_as_it_is_good() {
         let mut observed = ObservedLease::default();
@@ -184,7 +184,7 @@ mod tests {
         assert_eq!(
             decide(&mut observed, Some(held("you", -998)), 114),
             LeaseDecision::Wait,
-            "it was renewed"
+            "the lease was renewed"
         );
         assert_eq!(decide(&mut observed, Some(held("you", -998)), 128), LeaseDecision::Wait);
         assert!(
@@ -196,7 +196,7 @@ mod tests {
     fn the_own_lease_is_renewed_and_keeps_its_beginning() {
         let mut observed = ObservedLease::default();
         let LeaseDecision::Update(lease, _) = decide(&mut observed, Some(held("me", 5)), 7) else {
-            panic!("it is ours")
+            panic!("the own lease must be renewed")
         };
         assert_eq!((lease.acquired, lease.renewed, lease.transitions), (at(0), at(7), 3));
     }

@@ -27,12 +27,12 @@ pub trait Cached: Send + Sync + Sized + 'static {
     const FORM: Form;
     /// Whether it can be parsed from protobuf, too.
     const READS_PROTOBUF: bool = false;
-    /// Whether it looks at more of the wire object than [`Wire::decode_observed`] decodes.
+    /// Whether it needs more of the wire object than [`Wire::decode_observed`] decodes.
     const NEEDS_WHOLE: bool = true;
 
     /// Parses an object of this resource. The wire object is shared with other informers.
     fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError>;
-    /// Parses the message of an object of this resource. What was decoded of its previous state may be taken from there.
+    /// Parses the message of an object of this resource. Decoded parts of its previous state may be reused.
     fn parse_protobuf(
         _resource: &Resource,
         _message: &Bytes,
@@ -189,7 +189,7 @@ impl ParsedFrom<discovery::EndpointSlice> for EndpointSlice {
     }
 }
 
-/// Services are never written by controllers, so only what the rules look at is kept of them.
+/// Services are never written by controllers, so only the fields that the rules need are kept.
 impl Cached for Service {
     type Wire = core::Service;
     const FORM: Form = Form::Whole;
@@ -242,7 +242,7 @@ impl Cached for Pod {
     }
 }
 
-/// Whole roles are never written back, so only what the rules look at is kept of them.
+/// Whole roles are never written back, so only the fields that the rules need are kept.
 impl Cached for ClusterRole {
     type Wire = rbac::ClusterRole;
     const FORM: Form = Form::Whole;

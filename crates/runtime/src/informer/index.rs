@@ -1,12 +1,12 @@
-//! The indexes of a store: from names, uids, controllers and labels to the slots in which the objects are.
+//! The indexes of a store: from names, uids, controllers and labels to the slots of the objects.
 //!
-//! They do not know the type of the objects, so that they are compiled once and not again for each type.
+//! They do not depend on the type of the objects, so that they are compiled once and not again for each type.
 
 use std::collections::BTreeMap;
 
 use gantry_model::{Labels, Name, Namespace, ObjectKey, Requirement, Selector, Uid};
 
-/// Where an object is in its store.
+/// The place of an object in its store.
 pub(super) type Slot = usize;
 /// A key and its value.
 type Label = (String, String);
@@ -18,7 +18,7 @@ pub(super) struct Index {
     by_controller: BTreeMap<Uid, BTreeMap<ObjectKey, Slot>>,
     orphans: BTreeMap<Namespace, BTreeMap<Name, Slot>>,
     by_label: BTreeMap<Namespace, BTreeMap<Label, BTreeMap<Name, Slot>>>,
-    /// Slots that are free again.
+    /// Slots that were freed.
     free: Vec<Slot>,
     /// The first slot that was never used.
     end: Slot,
@@ -64,7 +64,7 @@ impl Index {
         self.by_uid.len()
     }
 
-    /// Of the labels that the selector requires by value, the objects that have the rarest; all if it requires none.
+    /// Of the labels that the selector requires by value, the objects with the rarest; all objects if it requires none.
     pub(super) fn candidates(&self, namespace: &Namespace, selector: &Selector) -> Slots<'_, Name> {
         self.rarest(namespace, selector).unwrap_or_else(|| self.in_namespace(namespace))
     }
@@ -90,7 +90,7 @@ impl Index {
 // === impl Index: writes ===
 
 impl Index {
-    /// Adds an object; returns the slot that it is given.
+    /// Adds an object; returns its slot.
     pub(super) fn link(&mut self, object: IndexedFields<'_>) -> Slot {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.end += 1;
@@ -115,7 +115,7 @@ impl Index {
         slot
     }
 
-    /// Removes an object; returns the slot that was its.
+    /// Removes an object; returns the slot that it had.
     pub(super) fn unlink(&mut self, object: &IndexedFields<'_>) -> Option<Slot> {
         let ObjectKey { namespace, name } = &object.key;
         self.by_uid.remove(object.uid);

@@ -1,4 +1,4 @@
-//! The events of a watch: lines or frames in, events out.
+//! Parses the lines or frames of a watch into events.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ pub(super) enum Line {
     Deleted(WireObject),
     /// Everything up to this version has been sent.
     Bookmark(ResourceVersion),
-    /// The same, and the initial list is complete.
+    /// As `Bookmark`, and the initial list is complete.
     EndOfList(ResourceVersion),
     /// An object that cannot be parsed, and why.
     Unreadable(ResourceVersion, String),
@@ -70,7 +70,7 @@ impl Line {
         if kind == b"ERROR" {
             return Ok(Self::Failed(RequestError::of_protobuf_status(object)));
         }
-        // Without a version the watch cannot go on from here.
+        // Without a version the watch cannot be continued from here.
         let version = protobuf::version_of(object)?;
         Ok(match kind {
             b"BOOKMARK" => {
@@ -118,7 +118,7 @@ struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Splits a line as API servers write it, which takes no parser: `{"type":"ADDED","object":{…}}`.
+    /// Splits a line as API servers write it, without a parser: `{"type":"ADDED","object":{…}}`.
     fn split(line: &'a [u8]) -> Option<Self> {
         let event = line.trim_ascii().strip_prefix(br#"{"type":""#)?.strip_suffix(b"}")?;
         let end = event.iter().position(|byte| *byte == b'"')?;

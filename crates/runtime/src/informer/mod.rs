@@ -110,14 +110,15 @@ impl<T: Cached> Informer<T> {
         &self.shared.resource
     }
 
-    /// The current objects. Keep the guard for a moment only: changes wait for it.
+    /// The current objects. Keep the guard only briefly: changes wait for it.
     pub fn read(&self) -> RwLockReadGuard<'_, Store<T>> {
         self.shared.store.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Subscribes this function to every change, beginning with the objects that exist already.
     ///
-    /// It is subscribed until the watch ends. It is called in the source's task and delays all other subscribers: it should enqueue keys and do no more.
+    /// It is subscribed until the watch ends. It is called in the source's task and delays all other subscribers: it
+    /// should only enqueue keys.
     pub fn subscribe(&self, subscriber: impl Fn(&InformerEvent<T>) + Send + Sync + 'static) {
         let mut subscribers = self.subscribers();
         let present: Vec<_> = self.read().iter().cloned().collect();
@@ -128,7 +129,7 @@ impl<T: Cached> Informer<T> {
     }
 
     fn unsubscribe_all(&self) {
-        // Dropped without the lock: what a subscriber holds may be an informer.
+        // Dropped without the lock, because a subscriber may hold an informer.
         let subscribers = std::mem::take(&mut *self.subscribers());
         drop(subscribers);
     }
@@ -199,7 +200,7 @@ fn notify<T>(subscribers: &[Subscriber<T>], changes: &[InformerEvent<T>]) {
     }
 }
 
-/// Sets the error; notifies of it if there is or was one.
+/// Sets the error; notifies the receivers unless there was none before and is none now.
 fn set_error(known: &watch::Sender<Option<RequestError>>, error: Option<&RequestError>) {
     known.send_if_modified(|known| {
         let is_change = known.is_some() || error.is_some();

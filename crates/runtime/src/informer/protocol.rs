@@ -36,7 +36,8 @@ pub(super) enum NextRequest {
 pub(super) enum RequestEnd {
     /// The stream ended after everything up to this version.
     Completed(ResourceVersion),
-    /// The server closed the stream at once, without an event. Not an error, but it must not be repeated in a loop.
+    /// The server closed the stream at once, without an event. Not an error, but the request must not be repeated in a
+    /// loop.
     AtOnce(ResourceVersion),
     /// The server sent objects without the end of the list: it does not support streamed lists.
     NoEndOfList,
@@ -131,7 +132,7 @@ mod tests {
         assert_eq!(protocol.next_request, NextRequest::Watch("9".into()));
     }
 
-    /// A4.14: servers that refuse streamed lists are asked for pages.
+    /// A4.14: if a server refuses streamed lists, pages are requested.
     #[test]
     fn a_refused_streamed_list_is_fetched_page_by_page() {
         for code in [400, 404, 422, 500] {
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(
             protocol.after(RequestEnd::Failed(None, busy)),
             Duration::from_secs(45),
-            "as the server asks"
+            "the delay that the server requests"
         );
     }
 }

@@ -17,7 +17,7 @@ use crate::shutdown::Shutdown;
 const PAGE: &str = "500";
 /// The minimum duration of a watch in seconds. Servers end it after one to two times this.
 const WATCH_SECONDS: u64 = 5 * 60;
-/// How long after that a silent connection is closed.
+/// How long after that a connection without events is closed.
 const WATCH_GRACE: Duration = Duration::from_secs(30);
 /// The timeout of a streamed list.
 const LIST_MAX: Duration = Duration::from_secs(60);
@@ -26,7 +26,8 @@ const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// Drops the subscribers of a source's informers when its task ends, also if it is aborted.
 ///
-/// A subscriber often holds informers, which hold their subscribers: as long as one of a cycle is kept, so are the caches of all.
+/// A subscriber often holds informers, which hold their subscribers: as long as one of such a cycle exists, so do the
+/// caches of all.
 struct UnsubscribeAtEnd<'a>(&'a Source);
 
 impl Drop for UnsubscribeAtEnd<'_> {
@@ -67,7 +68,7 @@ async fn follow_server(source: &Source, api: &Api, clock: &Clock, shutdown: &Shu
             _ => None,
         };
         let request = protocol.next_request.clone();
-        // Up to twice as long, so that the clients of a restarted server do not all come at once.
+        // Up to twice as long, so that the clients of a restarted server do not all send requests at once.
         let pause = protocol.after(ended);
         if let Some(failure) = failure {
             if failure.lacks_permission() {
@@ -75,7 +76,7 @@ async fn follow_server(source: &Source, api: &Api, clock: &Clock, shutdown: &Shu
             } else {
                 tracing::debug!(resource, ?request, %failure, "the watch was interrupted");
             }
-            // Without a pause another request replaces the failed one.
+            // Without a pause the failed request is replaced by another one.
             if !pause.is_zero() {
                 source.set_error(Some(&failure));
             }
@@ -142,7 +143,7 @@ async fn initial(source: &Source, lines: &mut WatchLines) -> Result<ResourceVers
     }
 }
 
-/// Passes changes on until the stream ends.
+/// Passes changes to the informers until the stream ends.
 async fn follow(
     source: &Source,
     lines: &mut WatchLines,
@@ -151,10 +152,10 @@ async fn follow(
 ) -> RequestEnd {
     let began = Instant::now();
     let mut reached = from;
-    let mut heard = false;
+    let mut received = false;
     loop {
         let line = match tokio::time::timeout_at(until, lines.next()).await {
-            Ok(None) if heard || began.elapsed() > AT_ONCE => return RequestEnd::Completed(reached),
+            Ok(None) if received || began.elapsed() > AT_ONCE => return RequestEnd::Completed(reached),
             Ok(None) => return RequestEnd::AtOnce(reached),
             Err(_) => return RequestEnd::Completed(reached),
             Ok(Some(Err(failure))) => return RequestEnd::Failed(Some(reached), failure),
@@ -162,10 +163,10 @@ async fn follow(
         };
         match source.receive_change(&line, lines.is_protobuf) {
             Received::Reached(version) | Received::EndOfList(version) => reached = version,
-            Received::Failed(failure) => return RequestEnd::Failed(heard.then_some(reached), failure),
+            Received::Failed(failure) => return RequestEnd::Failed(received.then_some(reached), failure),
             Received::Listed => {}
         }
-        heard = true;
+        received = true;
     }
 }
 

@@ -44,12 +44,12 @@ struct SourceEntry {
 }
 
 impl Informers {
-    /// Without any informers. Their objects will have no managed fields.
+    /// No informers yet. The managed fields of objects will not be decoded.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Without any informers, whose objects will have their managed fields.
+    /// No informers yet. The managed fields of objects will be decoded.
     pub fn with_managed_fields() -> Self {
         let registry = Registry { keeps_managed_fields: true, ..Registry::default() };
         Self { registry: Arc::new(Mutex::new(registry)) }
@@ -80,7 +80,7 @@ impl Informers {
         informer
     }
 
-    /// An informer of the metadata of all objects of a resource that some component watches anyway; `None` if none does.
+    /// An informer of the metadata of all objects of a resource that another component watches; `None` if none does.
     pub fn metadata_of(&self, resource: &Resource) -> Option<Informer<MetadataOnly>> {
         let registry = self.registry();
         let entry = registry.sources.get(&(resource.clone(), InformerScope::all()))?;

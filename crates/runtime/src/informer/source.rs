@@ -6,11 +6,11 @@
 //!                                    └─► Informer<MetadataOnly>  (garbage collector)
 //! ```
 //!
-//! Protobuf is requested if all informers of a source read it; each then decodes what it looks at. Of JSON, too, no more is
-//! decoded than they look at, unless one of them needs whole objects.
+//! Protobuf is requested if all informers of a source can read it; each then decodes the fields that it needs. Of JSON,
+//! too, only the fields that they need are decoded, unless one of them needs whole objects.
 //!
-//! A source keeps no objects but those of a list that has not ended. An informer that is attached while the source follows changes makes it list again; the
-//! others have these objects already and notify nothing.
+//! A source keeps no objects except those of a list that has not ended. An informer that is attached while the source
+//! follows changes makes it list again; the others have these objects already and notify nothing.
 
 use std::any::Any;
 use std::fmt;
@@ -51,13 +51,13 @@ type DecodedList = (ListMeta, Vec<Arc<dyn AnyWire>>);
 #[derive(Clone, Copy)]
 pub(super) struct Decoder {
     pub(super) object: fn(&[u8]) -> gantry_json::Result<Arc<dyn AnyWire>>,
-    /// Decodes what is looked at of an object; the rest of it is left empty.
+    /// Decodes the needed fields of an object; the others are left empty.
     observed: fn(&[u8]) -> gantry_json::Result<Arc<dyn AnyWire>>,
     list: fn(&[u8]) -> gantry_json::Result<DecodedList>,
     keeps_managed_fields: bool,
 }
 
-/// What a source requests.
+/// The resource and the objects that a source requests.
 pub(super) struct Watched {
     pub(super) resource: Resource,
     pub(super) scope: InformerScope,
@@ -70,7 +70,7 @@ struct Views {
     all: Vec<Box<dyn View>>,
     /// Whether the list was passed to all views, so that only changes follow.
     is_following: bool,
-    /// How the last request asked for the objects.
+    /// The encoding that the last request preferred.
     encoding: Encoding,
     /// How much of the objects of the last request is decoded.
     extent: Extent,
@@ -79,15 +79,15 @@ struct Views {
 /// How much of an object is decoded from JSON.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Extent {
-    /// All of it, but for managed fields.
+    /// All of it, except managed fields.
     Whole,
-    /// What informers look at that need no more.
+    /// The fields for informers that do not need whole objects.
     Observed,
 }
 
-/// What a line of a watch was, for the protocol.
+/// The meaning of a line of a watch for the protocol.
 pub(super) enum Received {
-    /// Everything up to this version has been passed on.
+    /// Everything up to this version was passed to the informers.
     Reached(ResourceVersion),
     /// An object of the list.
     Listed,
@@ -171,7 +171,7 @@ impl Source {
         Self { watched, decoder, views, listed: Mutex::default() }
     }
 
-    /// Feeds an informer from now on, for as long as anything holds it.
+    /// Feeds an informer from now on, as long as the informer exists.
     pub(super) fn attach<T: Cached>(&self, informer: &Informer<T>, parse: Parse<T>) {
         self.attach_view(Box::new(ParsedView { informer: Arc::downgrade(&informer.shared), parse }));
     }
@@ -199,13 +199,13 @@ impl Source {
         &self.watched
     }
 
-    /// Forgets the objects of a list that was cut off.
+    /// Drops the objects of a list that was interrupted.
     pub(super) fn begin_list(&self) {
         self.views().is_following = false;
         self.listed().clear();
     }
 
-    /// How the next request asks for the objects: as all informers can read them.
+    /// The encoding to request next: one that all informers can read.
     pub(super) fn next_encoding(&self) -> Encoding {
         let mut views = self.views();
         let reads_protobuf =
@@ -321,7 +321,7 @@ impl Source {
         self.views().all.iter().for_each(|view| view.unsubscribe_all());
     }
 
-    /// The last request failed, or the current one has begun.
+    /// Sets the error of a failed request, or clears it when a request has begun.
     pub(super) fn set_error(&self, error: Option<&RequestError>) {
         self.views().all.iter().for_each(|view| view.set_error(error));
     }
@@ -404,5 +404,5 @@ impl<T: Cached> View for ParsedView<T> {
 
 fn warn_unreadable(resource: &Resource, why: &str) {
     let resource = &resource.plural;
-    tracing::warn!(resource, why, "an object cannot be read and is treated as if it were not there");
+    tracing::warn!(resource, why, "an object cannot be read and is treated as absent");
 }

@@ -80,12 +80,12 @@ impl<T: Cached> Store<T> {
         self.index.all().filter_map(|slot| self.at(slot))
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Whether there is nothing.
+    /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.index.len() == 0
     }

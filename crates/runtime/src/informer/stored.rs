@@ -35,7 +35,7 @@ pub struct Stored<N, W> {
 #[derive(Debug)]
 enum Content<W> {
     Decoded(Arc<W>),
-    /// Without managed fields.
+    /// The message, without managed fields.
     Protobuf(Bytes),
 }
 
@@ -49,7 +49,7 @@ where
     N: ParsedFromProtobuf<W>,
     W: Wire + Clone + Sync + k8s_openapi::Resource<Scope: 'static>,
 {
-    /// Parses a response. What was decoded of the previous state of the object is not decoded again.
+    /// Parses a response. Decoded parts of the object's previous state are reused.
     pub fn of_response(response: &ApiResponse, previous: Option<&Self>) -> Result<Self, ParseError> {
         if response.is_protobuf {
             return Self::of_message(protobuf::open(&response.body)?, previous);
@@ -76,7 +76,7 @@ where
         }
     }
 
-    /// The body of an update: the object with a change, which may be made to its message if it has one.
+    /// The body of an update: the object with a change, which may be applied to its message if it has one.
     fn changed(
         &self,
         change: impl FnOnce(&mut W),
@@ -243,7 +243,7 @@ mod tests {
         [parse(json, false), parse(protobuf, true)]
     }
 
-    /// The object in the body of an update, without what an informer does not keep.
+    /// The object in the body of an update, without the fields that an informer does not keep.
     fn written<W: Wire + k8s_openapi::Resource>(body: &RequestBody) -> Value {
         let object = match protobuf::open(body.as_bytes()) {
             Ok(message) => decode_object(W::API_VERSION, W::KIND, message).unwrap(),

@@ -1,7 +1,7 @@
 //! Decodes pod templates in protobuf, by the tables of `gantry-schema`.
 //!
-//! A template has hundreds of fields, and all of them count. It changes with a rollout and at no other time, so this is called for
-//! new templates only.
+//! A template has hundreds of fields, and all of them count. It changes only with a rollout, so this is called for new
+//! templates only.
 
 use gantry_formats::protobuf::MessageWriter;
 use gantry_json::Value;
@@ -21,7 +21,7 @@ pub(super) fn decode_template(message: &[u8]) -> Result<Template, ParseError> {
     gantry_json::from_slice(template.as_bytes()).map(Template::parse).map_err(ParseError::malformed)
 }
 
-/// Decodes an object to what its JSON would be decoded to.
+/// Decodes an object to the value that its JSON would be decoded to.
 pub(super) fn decode_object(api_version: &str, kind: &str, message: &[u8]) -> Result<Value, ParseError> {
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     let body = protobuf::envelope(api_version, kind, message);

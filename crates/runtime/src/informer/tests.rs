@@ -81,7 +81,7 @@ fn a_new_list_tells_what_came_what_changed_and_what_went() {
         vec![pod("same", "2", "web", None), pod("new", "5", "web", None), pod("more", "6", "web", None)],
         "9".into(),
     );
-    let told: Vec<_> = changes
+    let described: Vec<_> = changes
         .iter()
         .map(|change| {
             let what = match change {
@@ -92,7 +92,7 @@ fn a_new_list_tells_what_came_what_changed_and_what_went() {
             format!("{what} {}", change.object().key().name)
         })
         .collect();
-    assert_eq!(told, ["deleted gone", "updated new", "added more"]);
+    assert_eq!(described, ["deleted gone", "updated new", "added more"]);
     assert_eq!(store.version().as_str(), "9");
 }
 

@@ -1,6 +1,6 @@
 //! Removes the managed fields from objects before they are decoded.
 //!
-//! Components do not look at them, and they are a large part of an object and of the work to decode it.
+//! Components do not use them, and they are a large part of an object and of the work to decode it.
 //! kube-controller-manager drops them from its caches, too.
 
 use std::borrow::Cow;
@@ -16,7 +16,8 @@ pub(crate) fn without_managed_fields(object: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// Finds the member `metadata.managedFields`, with the comma that separates it from another member. What follows is not read.
+/// Finds the member `metadata.managedFields`, with the comma that separates it from another member. The rest is not
+/// read.
 fn managed_fields(object: &[u8]) -> Option<Range<usize>> {
     let mut found = None;
     let _stopped = JsonReader::new(object).object(|reader, name| match name {

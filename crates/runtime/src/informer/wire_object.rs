@@ -12,7 +12,7 @@ use crate::wire::AnyWire;
 pub(super) enum WireObject {
     /// From JSON, decoded once for all informers.
     Decoded(Arc<dyn AnyWire>),
-    /// The message of an object, from which each informer decodes what it looks at.
+    /// The message of an object, from which each informer decodes the fields that it needs.
     Protobuf(Bytes),
 }
 

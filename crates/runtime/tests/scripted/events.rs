@@ -1,4 +1,4 @@
-//! Writing events to the server.
+//! Writing of events to the server.
 
 use std::time::Duration;
 
@@ -56,20 +56,20 @@ async fn a_repeated_event_raises_its_count() {
     assert_eq!(patched.body["count"], 2);
 }
 
-/// D17.3: an expired event is created anew, with its count.
+/// D17.3: an expired event is created again, with its count.
 #[tokio::test(start_paused = true)]
 async fn an_event_that_is_gone_is_reported_anew() {
-    let gone = |asked: &RecordedRequest, _| match asked.method.as_str() {
+    let gone = |request: &RecordedRequest, _| match request.method.as_str() {
         "PATCH" => ScriptedResponse::Whole(404, json!({"kind": "Status", "reason": "NotFound"})),
         _ => ScriptedResponse::Whole(201, json!({})),
     };
     let log = requests_for(2, gone).await.all();
-    let methods: Vec<_> = log.iter().map(|asked| asked.method.as_str()).collect();
+    let methods: Vec<_> = log.iter().map(|request| request.method.as_str()).collect();
     assert_eq!(methods, ["POST", "PATCH", "POST"]);
     assert_eq!(log[2].body["count"], 2);
 }
 
-/// A refused event is not repeated; an unanswered one is, for a while.
+/// A refused event is not sent again; one without a response is, for a while.
 #[tokio::test(start_paused = true)]
 async fn a_refused_event_is_dropped() {
     let log =

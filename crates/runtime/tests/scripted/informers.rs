@@ -26,25 +26,25 @@ fn end_of_list(version: u32) -> Value {
     )
 }
 
-fn is_list(asked: &RecordedRequest) -> bool {
-    asked.asks("sendInitialEvents=true")
+fn is_list(request: &RecordedRequest) -> bool {
+    request.has_parameter("sendInitialEvents=true")
 }
 
-/// Runs an informer for a minute and returns it with the events of its subscriber and the requests.
+/// Runs an informer for a minute and returns it with the changes that its subscriber got, and the requests.
 async fn minute(
     script: impl Fn(&RecordedRequest, usize) -> ScriptedResponse + Send + Sync + 'static,
 ) -> (Informer<Pod>, Vec<String>, Log) {
     let (api, log) = api(script);
     let informer = Informer::<Pod>::new(Pod::resource());
-    let heard = Arc::new(Mutex::new(Vec::new()));
-    let ears = heard.clone();
+    let changes = Arc::new(Mutex::new(Vec::new()));
+    let recorded = changes.clone();
     informer.subscribe(move |change| {
         let word = match change {
             InformerEvent::Added(_) => "added",
             InformerEvent::Updated { .. } => "updated",
             InformerEvent::Deleted(_) => "deleted",
         };
-        ears.lock().unwrap().push(format!("{word} {}", change.object().meta.name));
+        recorded.lock().unwrap().push(format!("{word} {}", change.object().meta.name));
     });
     let (switch, signal) = shutdown();
     let running = {
@@ -54,14 +54,14 @@ async fn minute(
     tokio::time::sleep(Duration::from_secs(60)).await;
     switch.turn();
     running.await.unwrap();
-    let heard = heard.lock().unwrap().clone();
-    (informer, heard, log)
+    let changes = changes.lock().unwrap().clone();
+    (informer, changes, log)
 }
 
-/// A4.13: the list and what follows come in one stream.
+/// A4.13: the list and the changes that follow are in one stream.
 #[tokio::test(start_paused = true)]
 async fn a_list_is_streamed_and_goes_on_as_a_watch() {
-    let (informer, heard, log) = minute(|_, _| {
+    let (informer, changes, log) = minute(|_, _| {
         let changed = event("MODIFIED", &pod("a", 5));
         let gone = event("DELETED", &pod("b", 6));
         let lines =
@@ -69,26 +69,26 @@ async fn a_list_is_streamed_and_goes_on_as_a_watch() {
         ScriptedResponse::Watch(lines, Then::StayOpen)
     })
     .await;
-    assert_eq!(heard, ["added a", "added b", "updated a", "deleted b"]);
+    assert_eq!(changes, ["added a", "added b", "updated a", "deleted b"]);
     assert_eq!((informer.read().len(), informer.read().version().as_str()), (1, "6"));
     assert!(informer.is_synced());
     assert_eq!(log.all().len(), 1, "one request for all of it");
 }
 
-/// A4.14: a server that refuses streamed lists is asked for pages, and watched from there.
+/// A4.14: from a server that refuses streamed lists pages are requested, and then a watch from their version.
 #[tokio::test(start_paused = true)]
 async fn pages_are_fetched_where_streams_are_refused() {
-    let (informer, heard, log) = minute(|asked, _| {
-        if is_list(asked) {
+    let (informer, changes, log) = minute(|request, _| {
+        if is_list(request) {
             return ScriptedResponse::Whole(
                 422,
                 json!({"kind": "Status", "message": "no such thing", "code": 422}),
             );
         }
-        if asked.asks("watch=true") {
+        if request.has_parameter("watch=true") {
             return ScriptedResponse::Watch(Vec::new(), Then::StayOpen);
         }
-        let (items, next) = if asked.asks("continue=more") {
+        let (items, next) = if request.has_parameter("continue=more") {
             (json!([pod("b", 2), {"metadata": {"name": "half"}}]), "")
         } else {
             (json!([pod("a", 1)]), "more")
@@ -99,17 +99,17 @@ async fn pages_are_fetched_where_streams_are_refused() {
         )
     })
     .await;
-    assert_eq!(heard, ["added a", "added b"], "what cannot be read is left out");
+    assert_eq!(changes, ["added a", "added b"], "an unreadable object is left out");
     assert_eq!(informer.read().version().as_str(), "7");
-    assert!(log.all().last().unwrap().asks("resourceVersion=7"));
+    assert!(log.all().last().unwrap().has_parameter("resourceVersion=7"));
 }
 
 /// An old server ignores the parameter and never ends the list.
 #[tokio::test(start_paused = true)]
 async fn a_list_that_never_ends_is_fetched_in_pages() {
-    let (api, _) = api(|asked, _| match asked {
+    let (api, _) = api(|request, _| match request {
         list if is_list(list) => ScriptedResponse::Watch(vec![event("ADDED", &pod("a", 1))], Then::StayOpen),
-        watch if watch.asks("watch=true") => ScriptedResponse::Watch(Vec::new(), Then::StayOpen),
+        watch if watch.has_parameter("watch=true") => ScriptedResponse::Watch(Vec::new(), Then::StayOpen),
         _ => ScriptedResponse::Whole(
             200,
             json!({"metadata": {"resourceVersion": "7"}, "items": [pod("a", 1)]}),
@@ -126,13 +126,13 @@ async fn a_list_that_never_ends_is_fetched_in_pages() {
 /// A4.20: a compacted version requires a new list, and deletions in between are notified.
 #[tokio::test(start_paused = true)]
 async fn a_version_that_is_gone_means_a_new_list() {
-    let (_, heard, log) = minute(|asked, nth| match nth {
+    let (_, changes, log) = minute(|request, nth| match nth {
         0 => ScriptedResponse::Watch(
             vec![event("ADDED", &pod("a", 1)), event("ADDED", &pod("b", 2)), end_of_list(4)],
             Then::End,
         ),
         1 => {
-            assert!(asked.asks("resourceVersion=4"), "{}", asked.query);
+            assert!(request.has_parameter("resourceVersion=4"), "{}", request.query);
             let status = json!({"kind": "Status", "code": 410, "reason": "Expired", "message": "too old"});
             ScriptedResponse::Watch(vec![event("ERROR", &status)], Then::End)
         }
@@ -142,7 +142,7 @@ async fn a_version_that_is_gone_means_a_new_list() {
         ),
     })
     .await;
-    assert_eq!(heard, ["added a", "added b", "deleted a", "added c"]);
+    assert_eq!(changes, ["added a", "added b", "deleted a", "added c"]);
     assert!(is_list(log.all().last().unwrap()));
 }
 
@@ -156,11 +156,11 @@ async fn a_watch_is_taken_up_at_the_last_bookmark() {
         _ => ScriptedResponse::Watch(Vec::new(), Then::StayOpen),
     })
     .await;
-    assert!(log.all()[1].asks("resourceVersion=40"), "{}", log.all()[1].query);
+    assert!(log.all()[1].has_parameter("resourceVersion=40"), "{}", log.all()[1].query);
     assert_eq!(informer.read().version().as_str(), "40");
 }
 
-/// An unreachable server is asked less and less often, and its return is noticed.
+/// The requests to a busy server have the delay that the server requests.
 #[tokio::test(start_paused = true)]
 async fn a_server_that_is_away_is_not_overrun() {
     let (informer, _, log) = minute(|_, nth| match nth {
@@ -168,7 +168,7 @@ async fn a_server_that_is_away_is_not_overrun() {
         _ => ScriptedResponse::Watch(vec![end_of_list(4)], Then::StayOpen),
     })
     .await;
-    assert_eq!(log.all().len(), 7, "as often as it asked to be, and no more");
+    assert_eq!(log.all().len(), 7, "one request per requested delay");
     assert!(informer.is_synced());
 }
 
@@ -176,23 +176,23 @@ async fn a_server_that_is_away_is_not_overrun() {
 #[tokio::test(start_paused = true)]
 async fn an_unreadable_object_is_skipped() {
     let broken = json!({"metadata": {"namespace": "shop", "name": "x", "resourceVersion": "6"}, "spec": {"containers": 1}});
-    let (informer, heard, log) = minute(move |_, _| {
+    let (informer, changes, log) = minute(move |_, _| {
         let lines = vec![end_of_list(4), event("ADDED", &broken), event("ADDED", &pod("a", 7))];
         ScriptedResponse::Watch(lines, Then::StayOpen)
     })
     .await;
-    assert_eq!(heard, ["added a"]);
+    assert_eq!(changes, ["added a"]);
     assert_eq!((informer.read().version().as_str(), log.all().len()), ("7", 1));
 }
 
 /// A watch without a response times out and is requested again.
 #[tokio::test(start_paused = true)]
 async fn a_watch_without_an_answer_is_asked_for_again() {
-    let (informer, heard, log) = minute(|_, nth| match nth {
-        0 => ScriptedResponse::Silence,
+    let (informer, changes, log) = minute(|_, nth| match nth {
+        0 => ScriptedResponse::NoResponse,
         _ => ScriptedResponse::Watch(vec![end_of_list(4), event("ADDED", &pod("a", 5))], Then::StayOpen),
     })
     .await;
-    assert_eq!(heard, ["added a"]);
+    assert_eq!(changes, ["added a"]);
     assert!(informer.is_synced() && log.all().len() == 2, "{:?}", log.all());
 }

@@ -1,4 +1,4 @@
-//! Clients of a scripted server: every request is checked, every response is chosen.
+//! Clients of a scripted server: the tests check every request and choose every response.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -1,4 +1,4 @@
-//! Servers that have protobuf.
+//! Servers that support protobuf.
 
 use std::time::Duration;
 
@@ -86,18 +86,18 @@ async fn a_list_and_a_watch_come_in_protobuf() {
 async fn pages_and_errors_come_in_protobuf() {
     let informers = Informers::new();
     let pods: Informer<Pod> = informers.of();
-    let (log, _switch, _tasks) = minute(&informers, |asked, nth| {
-        if asked.asks("sendInitialEvents=true") {
+    let (log, _switch, _tasks) = minute(&informers, |request, nth| {
+        if request.has_parameter("sendInitialEvents=true") {
             let refused = protobuf::envelope("v1", "Status", &status(422, "Invalid"));
             return ScriptedResponse::Protobuf(422, refused);
         }
-        if asked.asks("watch=true") {
-            // The first watch is told that its version is too old.
+        if request.has_parameter("watch=true") {
+            // The first watch fails because its version is too old.
             let expired = vec![event("ERROR", &status(410, "Expired"))];
             let frames = if nth < 5 { expired } else { Vec::new() };
             return ScriptedResponse::Frames(frames, Then::StayOpen);
         }
-        let is_first = !asked.query.contains("continue=");
+        let is_first = !request.query.contains("continue=");
         let mut page = MessageWriter::default();
         page.message(1, |metadata| {
             metadata.text(2, "7");
@@ -108,8 +108,8 @@ async fn pages_and_errors_come_in_protobuf() {
     })
     .await;
     assert_eq!((names(&pods), pods.read().version().as_str()), (vec!["a".to_owned(), "b".to_owned()], "7"));
-    let lists = log.all().iter().filter(|asked| asked.asks("sendInitialEvents=true")).count();
-    assert_eq!(lists, 2, "an old version is listed again");
+    let lists = log.all().iter().filter(|request| request.has_parameter("sendInitialEvents=true")).count();
+    assert_eq!(lists, 2, "an expired version requires a new list");
 }
 
 #[tokio::test(start_paused = true)]
@@ -135,8 +135,8 @@ async fn a_frame_that_is_cut_short_fails_the_watch() {
 async fn objects_are_requested_as_all_informers_can_read_them() {
     let informers = Informers::new();
     let pods: Informer<Pod> = informers.of();
-    let script = |asked: &RecordedRequest, _: usize| {
-        if asked.accept.contains(PROTOBUF) {
+    let script = |request: &RecordedRequest, _: usize| {
+        if request.accept.contains(PROTOBUF) {
             return streamed_list();
         }
         let object = gantry_json::json!({"metadata": {"resourceVersion": "9",
@@ -148,15 +148,15 @@ async fn objects_are_requested_as_all_informers_can_read_them() {
     let whole: Informer<Plain<core::Pod>> = informers.of();
     whole.synced().await;
     assert_eq!((names(&pods).len(), whole.read().len()), (0, 0));
-    let accepted: Vec<_> = log.all().iter().map(|asked| asked.accept.contains(PROTOBUF)).collect();
+    let accepted: Vec<_> = log.all().iter().map(|request| request.accept.contains(PROTOBUF)).collect();
     assert_eq!(accepted, [true, false]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_response_that_is_not_looked_at_comes_in_protobuf_and_a_refusal_is_understood() {
-    let (api, log) = api(|asked, _| {
+    let (api, log) = api(|request, _| {
         let body = pod("web-1", 8, false);
-        match asked.method.as_str() {
+        match request.method.as_str() {
             "POST" => ScriptedResponse::Protobuf(201, protobuf::envelope("v1", "Pod", &body)),
             _ => {
                 ScriptedResponse::Protobuf(404, protobuf::envelope("v1", "Status", &status(404, "NotFound")))
@@ -168,5 +168,5 @@ async fn a_response_that_is_not_looked_at_comes_in_protobuf_and_a_refusal_is_und
     assert_eq!((stored.name().as_str(), stored.version().as_str()), ("web-1", "8"));
     let refused = api.get::<ApiResponse>(&path).await.unwrap_err();
     assert_eq!((refused.code, refused.to_string().as_str()), (Some(404), "no such thing"));
-    assert!(log.all().iter().all(|asked| asked.accept.starts_with(PROTOBUF)));
+    assert!(log.all().iter().all(|request| request.accept.starts_with(PROTOBUF)));
 }

@@ -25,10 +25,10 @@ pub(crate) struct RecordedRequest {
 pub(crate) enum ScriptedResponse {
     /// A status and a body.
     Whole(u16, Value),
-    /// The same, with a `Retry-After` of so many seconds.
+    /// A status, with a `Retry-After` of so many seconds.
     Busy(u16, &'static str),
     /// No response, ever.
-    Silence,
+    NoResponse,
     /// The lines of a watch, which then ends or stays open.
     Watch(Vec<Value>, Then),
     /// A status and a body in protobuf.
@@ -54,12 +54,12 @@ impl Log {
 }
 
 impl RecordedRequest {
-    pub(crate) fn asks(&self, part: &str) -> bool {
+    pub(crate) fn has_parameter(&self, part: &str) -> bool {
         self.query.split('&').any(|pair| pair == part)
     }
 }
 
-/// A client of a server that responds like this.
+/// A client of a server that responds according to this script.
 pub(crate) fn api(
     script: impl Fn(&RecordedRequest, usize) -> ScriptedResponse + Send + Sync + 'static,
 ) -> (Api, Log) {
@@ -70,7 +70,7 @@ pub(crate) fn api(
         async move {
             let (parts, body) = request.into_parts();
             let bytes = body.collect().await.unwrap().to_bytes();
-            let asked = RecordedRequest {
+            let recorded = RecordedRequest {
                 method: parts.method.to_string(),
                 path: parts.uri.path().to_owned(),
                 query: parts.uri.query().unwrap_or_default().to_owned(),
@@ -79,50 +79,50 @@ pub(crate) fn api(
             };
             let nth = {
                 let mut log = kept.0.lock().unwrap();
-                log.push(asked.clone());
+                log.push(recorded.clone());
                 log.len() - 1
             };
-            match script(&asked, nth) {
-                ScriptedResponse::Silence => std::future::pending().await,
-                answer => Ok::<_, Infallible>(render(answer)),
+            match script(&recorded, nth) {
+                ScriptedResponse::NoResponse => std::future::pending().await,
+                response => Ok::<_, Infallible>(render(response)),
             }
         }
     });
     (Api::new(ApiTransport::in_process(service), "scripted", Metrics::new()), log)
 }
 
-fn render(answer: ScriptedResponse) -> Response<UnsyncBoxBody<Bytes, Infallible>> {
+fn render(response: ScriptedResponse) -> Response<UnsyncBoxBody<Bytes, Infallible>> {
     let whole = |status: u16, body: &Value| {
-        let mut answer = Response::new(Full::new(Bytes::from(body.to_string())).boxed_unsync());
-        *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
-        answer
+        let mut response = Response::new(Full::new(Bytes::from(body.to_string())).boxed_unsync());
+        *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
+        response
     };
-    match answer {
-        ScriptedResponse::Silence => unreachable!("nothing is rendered of it"),
+    match response {
+        ScriptedResponse::NoResponse => unreachable!("it has no response"),
         ScriptedResponse::Whole(status, body) => whole(status, &body),
         ScriptedResponse::Busy(status, seconds) => {
-            let mut answer = whole(status, &Value::Null);
-            answer.headers_mut().insert("retry-after", seconds.parse().unwrap());
-            answer
+            let mut response = whole(status, &Value::Null);
+            response.headers_mut().insert("retry-after", seconds.parse().unwrap());
+            response
         }
         ScriptedResponse::Watch(lines, then) => {
             stream(lines.into_iter().map(|line| Bytes::from(format!("{line}\n"))).collect(), then)
         }
         ScriptedResponse::Protobuf(status, body) => {
-            let mut answer = Response::new(Full::new(Bytes::from(body)).boxed_unsync());
-            *answer.status_mut() = http::StatusCode::from_u16(status).unwrap();
-            answer.headers_mut().insert("content-type", PROTOBUF.parse().unwrap());
-            answer
+            let mut response = Response::new(Full::new(Bytes::from(body)).boxed_unsync());
+            *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
+            response.headers_mut().insert("content-type", PROTOBUF.parse().unwrap());
+            response
         }
         ScriptedResponse::Frames(frames, then) => {
             let with_length = |frame: Vec<u8>| {
                 let length = u32::try_from(frame.len()).unwrap().to_be_bytes();
                 Bytes::from([length.as_slice(), &frame].concat())
             };
-            let mut answer = stream(frames.into_iter().map(with_length).collect(), then);
+            let mut response = stream(frames.into_iter().map(with_length).collect(), then);
             let kind = format!("{PROTOBUF};stream=watch");
-            answer.headers_mut().insert("content-type", kind.parse().unwrap());
-            answer
+            response.headers_mut().insert("content-type", kind.parse().unwrap());
+            response
         }
     }
 }

@@ -73,12 +73,12 @@ async fn an_informer_that_joins_late_gets_the_list_and_the_others_notify_nothing
     assert_eq!(names, ["a", "b"]);
     assert_eq!(log.all().len(), 2, "the source lists again");
     let after: Vec<_> = parsed.read().iter().cloned().collect();
-    assert!(std::sync::Arc::ptr_eq(&before[0], &after[0]), "what has not changed is kept");
+    assert!(std::sync::Arc::ptr_eq(&before[0], &after[0]), "unchanged objects are kept");
     let nodes = Plain::<core::Node>::resource();
     assert!(informers.metadata_of(&nodes).is_none(), "nodes are not watched");
 }
 
-/// Until then no more of a pod is decoded than the rules look at, and the account is not among that.
+/// Before that only the fields of a pod that the rules need are decoded; the account is not among them.
 #[tokio::test(start_paused = true)]
 async fn an_informer_of_whole_objects_that_joins_late_gets_whole_objects() {
     let informers = Informers::new();
@@ -112,10 +112,11 @@ async fn a_scope_limits_lists_and_watches() {
     let web: Informer<Pod> = informers.scoped(shop().labels("app=web"));
     let one: Informer<Pod> = informers.scoped(shop().named(&"a".into()));
     let (log, _switch, _tasks) = start(&informers, |request, nth| {
-        if request.asks("sendInitialEvents=true") && request.asks("labelSelector=app%3Dweb") {
+        if request.has_parameter("sendInitialEvents=true") && request.has_parameter("labelSelector=app%3Dweb")
+        {
             return ScriptedResponse::Whole(422, json!({"kind": "Status", "message": "no", "code": 422}));
         }
-        if request.asks("limit=500") {
+        if request.has_parameter("limit=500") {
             let items = json!([pod("a", 1)]);
             return ScriptedResponse::Whole(
                 200,
@@ -128,7 +129,7 @@ async fn a_scope_limits_lists_and_watches() {
     sleep(Duration::from_secs(1)).await;
     let requests = log.all();
     assert!(requests.iter().all(|request| request.path == "/api/v1/namespaces/shop/pods"), "{requests:?}");
-    let by = |selector: &str| requests.iter().filter(|request| request.asks(selector)).count();
+    let by = |selector: &str| requests.iter().filter(|request| request.has_parameter(selector)).count();
     assert_eq!(by("labelSelector=app%3Dweb"), 3, "streamed list, pages, watch");
     assert_eq!(by("fieldSelector=metadata.name%3Da"), 1);
 }

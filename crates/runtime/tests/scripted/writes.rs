@@ -14,15 +14,19 @@ const PODS: &str = "/api/v1/namespaces/shop/pods";
 /// A2.23: strict validation and a field manager.
 #[tokio::test(start_paused = true)]
 async fn a_write_is_strict_and_under_a_name() {
-    let (api, log) = api(|asked, _| ScriptedResponse::Whole(201, asked.body.clone()));
+    let (api, log) = api(|request, _| ScriptedResponse::Whole(201, request.body.clone()));
     let stored: Value =
         api.create(&ResourcePath::path(PODS), &json!({"metadata": {"name": "a"}})).await.unwrap();
     assert_eq!(stored["metadata"]["name"], "a");
-    let asked = &log.all()[0];
-    assert!(asked.asks("fieldManager=scripted") && asked.asks("fieldValidation=Strict"), "{}", asked.query);
+    let request = &log.all()[0];
+    assert!(
+        request.has_parameter("fieldManager=scripted") && request.has_parameter("fieldValidation=Strict"),
+        "{}",
+        request.query
+    );
 }
 
-/// A busy server is retried after the delay it asks for.
+/// A busy server is retried after the delay that it requests.
 #[tokio::test(start_paused = true)]
 async fn a_busy_server_is_left_alone_as_long_as_it_asks() {
     let (api, log) = api(|_, nth| match nth {
@@ -42,13 +46,13 @@ async fn other_failures_are_the_callers_business() {
     assert_eq!(busy.get::<Value>(&ResourcePath::path(PODS)).await.unwrap_err().code, Some(429));
     assert_eq!(log.all().len(), 11);
     let (broken, log) =
-        api(|_, _| ScriptedResponse::Whole(500, json!({"kind": "Status", "message": "on fire"})));
+        api(|_, _| ScriptedResponse::Whole(500, json!({"kind": "Status", "message": "internal error"})));
     let failure = broken.get::<Value>(&ResourcePath::path(PODS)).await.unwrap_err();
-    assert_eq!((failure.to_string().as_str(), failure.kind()), ("on fire", RefusalKind::Other));
+    assert_eq!((failure.to_string().as_str(), failure.kind()), ("internal error", RefusalKind::Other));
     assert_eq!(log.all().len(), 1);
 }
 
-/// A server that never responds does not block a worker for ever.
+/// A request without a response times out.
 #[tokio::test(start_paused = true)]
 async fn a_request_without_an_answer_ends() {
     let (api, _) = api(|_, _| ScriptedResponse::Watch(Vec::new(), crate::script::Then::StayOpen));

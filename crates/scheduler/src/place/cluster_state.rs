@@ -16,7 +16,7 @@ pub struct ClusterState {
     nodes: BTreeMap<String, NodeInfo>,
     /// Pods by uid.
     pods: BTreeMap<String, AssignedPod>,
-    /// Usage of nodes that are not known, or not known yet.
+    /// Usage of nodes that do not exist, or are not observed yet.
     unknown_nodes: BTreeMap<String, NodeUsage>,
     /// How many assigned pods have required anti-affinity.
     anti_affinity_pods: usize,
@@ -29,7 +29,7 @@ pub(super) struct NodeInfo {
     pub(super) usage: NodeUsage,
 }
 
-/// What the pods of a node use.
+/// The resources that the pods of a node use.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NodeUsage {
     pub(super) pods: i128,
@@ -67,7 +67,7 @@ impl ClusterState {
         }
     }
 
-    /// Removes a node, but not the pods on it: it may come back before they are gone.
+    /// Removes a node, but not the pods on it: it may be added again before they are removed.
     pub fn remove_node(&mut self, name: &str) {
         if let Some(info) = self.nodes.remove(name).filter(|info| info.usage.pods > 0) {
             self.unknown_nodes.insert(name.to_owned(), info.usage);

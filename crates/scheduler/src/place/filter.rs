@@ -1,4 +1,4 @@
-//! The filters that update_cache at one node only, in kube-scheduler's order; the first rejection is the node's reason.
+//! The filters that depend on one node only, in kube-scheduler's order; the first rejection is the node's reason.
 
 use super::PodInfo;
 use super::cluster_state::NodeInfo;
@@ -28,7 +28,7 @@ pub(super) fn rejection(pod: &PodInfo, info: &NodeInfo) -> Option<NodeRejection>
     insufficient(pod, info)
 }
 
-/// All resources of which the node has too little left.
+/// All resources of which the node has too little.
 fn insufficient(pod: &PodInfo, info: &NodeInfo) -> Option<NodeRejection> {
     let (offered, usage) = (&info.node.allocatable, &info.usage);
     let mut insufficient = Vec::new();

@@ -1,4 +1,4 @@
-//! Why no node fits a pod, in kube-scheduler's words.
+//! Why no node fits a pod, with kube-scheduler's messages.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -123,7 +123,7 @@ impl fmt::Display for FitError {
             return f.write_str("no nodes available to schedule pods");
         }
         match &self.cluster_wide {
-            // "not found" at the end is kube-scheduler 1.37's word on preemption here.
+            // "not found" at the end is what kube-scheduler 1.37 appends about preemption here.
             Some(ClusterWideReason::PreFilter(why)) => {
                 return write!(f, "0/{nodes} nodes are available: {why}. not found");
             }

@@ -16,7 +16,7 @@ use super::{Node, PodInfo};
 /// The label that the API server sets on every namespace.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
-/// What terms of other pods match against, and the anti-affinity that other pods have to respect.
+/// The labels that terms of other pods match against, and the anti-affinity that other pods have to respect.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct PodTerms {
     pub(super) namespace: String,
@@ -57,7 +57,7 @@ pub(super) struct PreFilterState<'a> {
 struct RequiredAffinity<'a> {
     terms: &'a [AffinityTerm],
     domains: BTreeSet<Domain<'a>>,
-    /// No existing pod matches the terms but the pod itself does, so that it may go to any domain.
+    /// No existing pod matches the terms but the pod itself does, so that it may be assigned to any domain.
     matches_only_itself: bool,
 }
 

@@ -31,7 +31,7 @@ pub struct PodInfo {
     preempts: bool,
 }
 
-/// Whether a pod is the scheduler's to assign.
+/// Whether this scheduler has to assign a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SchedulingState {
     /// It waits to be assigned by this scheduler.
@@ -78,7 +78,7 @@ impl PodInfo {
         self.priority
     }
 
-    /// Whether its `preemptionPolicy` allows preemption, which decides the wording of its failure.
+    /// Whether its `preemptionPolicy` allows preemption, on which the message about its failure depends.
     pub(super) fn preempts(&self) -> bool {
         self.preempts
     }

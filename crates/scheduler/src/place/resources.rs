@@ -10,18 +10,18 @@ pub(super) const PODS: &str = "pods";
 pub(super) const CPU: &str = "cpu";
 pub(super) const MEMORY: &str = "memory";
 
-/// What a pod without a request counts as in scoring: a tenth of a core, 200 MiB.
+/// The request that scoring assumes for a pod without one: a tenth of a core, 200 MiB.
 const CPU_DEFAULT: i128 = 100_000_000;
 const MEMORY_DEFAULT: i128 = 200 * 1024 * 1024 * 1_000_000_000;
 
-/// For amounts that do not fit: more than any node has.
+/// For amounts that exceed the type: more than any node has.
 const AMOUNT_MAX: i128 = i128::MAX / 1024;
 
-/// ResourceList by resource name, in billionths.
+/// Amounts by resource name, in billionths.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ResourceList(BTreeMap<String, i128>);
 
-/// What one pod uses of its node.
+/// The amounts that one pod uses of its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct PodRequest {
     pub(super) requests: ResourceList,
@@ -116,7 +116,7 @@ fn requested(resources: Option<&ResourceRequirements>) -> ResourceList {
     ResourceList::parse(resources.and_then(|resources| resources.requests.as_ref()))
 }
 
-/// What a pod uses of its node, by resource, in billionths.
+/// The amounts that a pod uses of its node, by resource, in billionths.
 pub fn requested_amounts(pod: &wire::Pod) -> BTreeMap<String, i128> {
     pod.spec.as_ref().map(|spec| requests(spec).0).unwrap_or_default()
 }

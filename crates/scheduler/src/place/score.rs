@@ -1,7 +1,7 @@
 //! Scores the nodes that fit a pod.
 //!
-//! Four scores from 0 to 100 each, weighted as in kube-scheduler: soft taints and spreading of replicas count max,
-//! then preferred node affinity, then free resources.
+//! Four scores from 0 to 100 each, weighted as in kube-scheduler: soft taints and spreading of replicas have the
+//! highest weight, then preferred node affinity, then free resources.
 
 use super::PodInfo;
 use super::cluster_state::NodeInfo;

@@ -21,7 +21,7 @@ pub(super) struct SpreadConstraint {
     node_taints_policy: NodeInclusionPolicy,
 }
 
-/// Whether nodes that the pod cannot go to are left out of the counts.
+/// Whether nodes to which the pod cannot be assigned are left out of the counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NodeInclusionPolicy {
     Honor,

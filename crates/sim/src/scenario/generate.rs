@@ -31,10 +31,10 @@ impl SimScenario {
             steps.push(TimedStep { at, step: step(&mut rng, replicas, nodes) });
         }
         let duration = at + Duration::from_secs(rng.below(120));
-        // Few timers are longer than two minutes, and a cluster at rest takes as much work as a busy one.
+        // Few timers are longer than two minutes, and an idle cluster takes as much work as a busy one.
         let rest = if rng.one_in(40) { Duration::from_mins(60) } else { Duration::from_mins(2) };
         let scope = if rng.one_in(50) { SimScope::Everything } else { SimScope::Workloads };
-        // What several pods do at the same time is answered by fewer writes, and is a case of its own.
+        // Simultaneous changes of several pods lead to fewer writes, which is a case of its own.
         let resolution = Duration::from_secs(rng.pick(&[0, 1, 5]));
         let deadline_seconds = if rng.one_in(4) { Some(rng.pick(&[30, 60, 120])) } else { None };
         Self { seed, nodes, replicas, faults, steps, duration, rest, scope, resolution, deadline_seconds }
@@ -64,7 +64,8 @@ fn faults(rng: &mut Rng) -> Faults {
     }
 }
 
-/// The time to the next step: often little, sometimes minutes. In long gaps little happens but heartbeats and flapping pods.
+/// The time to the next step: often short, sometimes minutes. In long gaps little happens but heartbeats and flapping
+/// pods.
 fn gap(rng: &mut Rng) -> Duration {
     let longest = if rng.one_in(40) { 300_000 } else { rng.pick(&[100, 100, 1_000, 5_000, 30_000]) };
     Duration::from_millis(rng.below(longest))

@@ -1,4 +1,4 @@
-//! The writes of a scenario, a line each, for people.
+//! The writes of a scenario, one line each, for users.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -8,7 +8,7 @@ use gantry_json::Value;
 
 use crate::Component;
 
-/// All writes but heartbeats and events.
+/// All writes except heartbeats and events.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Journal {
     lines: Vec<String>,

@@ -3,7 +3,7 @@
 use super::{SimScenario, play};
 use crate::Faults;
 
-/// The most scenarios that are tried.
+/// The maximum number of scenarios that are tried.
 const TRIES_MAX: usize = 300;
 
 /// Returns the smallest scenario found in which the same rule is broken, by leaving out steps and faults.

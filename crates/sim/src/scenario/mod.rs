@@ -1,7 +1,7 @@
 //! Scenarios: what users, crashes and nodes do to a simulated cluster, and how its connections fail, as a value.
 //!
-//! A seed is turned into a [`SimScenario`] first. It can be printed, played again and made smaller; the seed then only decides what is
-//! left: uids, delays, and which request a fault hits.
+//! A seed is turned into a [`SimScenario`] first. It can be printed, played again and made smaller; the seed then only
+//! decides the rest: uids, delays, and which request a fault hits.
 
 mod generate;
 mod journal;
@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use crate::{Faults, SimScope};
 
-/// What happens to a simulated cluster.
+/// The steps and faults of a simulated cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimScenario {
-    /// Decides what the scenario leaves open.
+    /// Decides what the scenario does not determine.
     pub seed: u64,
     /// The number of nodes.
     pub nodes: usize,
@@ -29,17 +29,18 @@ pub struct SimScenario {
     pub replicas: usize,
     /// The faults of connections, until the end of the steps.
     pub faults: Faults,
-    /// What happens, in order.
+    /// The steps, in order.
     pub steps: Vec<TimedStep>,
     /// How long the faults last.
     pub duration: Duration,
     /// How long nothing may be written in the end.
     pub rest: Duration,
-    /// What the controllers take care of.
+    /// The scope of the controllers.
     pub scope: SimScope,
-    /// What happens to pods happens at multiples of this duration; zero for any time.
+    /// The steps of pods happen at multiples of this duration; zero for any time.
     pub resolution: Duration,
-    /// The `progressDeadlineSeconds` of Deployments; `None` for the default. A rollout that misses it is judged before it is healed.
+    /// The `progressDeadlineSeconds` of Deployments; `None` for the default. A rollout that misses it is checked before
+    /// it is healed.
     pub deadline_seconds: Option<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! Plays a scenario, with a judge of every write.
+//! Plays a scenario, and checks every write.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -36,12 +36,13 @@ const CONVERGE_MAX: Duration = Duration::from_mins(60);
 /// How long nothing may be written until a cluster counts as settled.
 const QUIET: Duration = Duration::from_mins(2);
 
-/// How long a cluster without faults waits before it judges deadlines: longer than it takes until another replica leads.
+/// How long a cluster without faults waits before it checks deadlines: longer than it takes until another replica
+/// leads.
 const CALM: Duration = Duration::from_secs(150);
 /// How late a missed deadline may be reported.
 const REPORT_MAX: Duration = Duration::from_secs(60);
 
-/// What became of a scenario.
+/// The result of a scenario.
 #[derive(Clone, Debug)]
 pub struct Played {
     /// The first broken rule, and when.
@@ -50,11 +51,11 @@ pub struct Played {
     pub simulated: Duration,
     /// The number of writes of the server.
     pub writes: u64,
-    /// The writes, a line each, if they were asked for.
+    /// The writes, one line each, if they were requested.
     pub journal: String,
 }
 
-/// A running scenario as its judge sees it: what was written, and the first broken rule.
+/// A running scenario for its judge: what was written, and the first broken rule.
 struct JudgedRun {
     judge: Judge,
     violation: Option<(Duration, Finding)>,
@@ -70,7 +71,7 @@ pub fn play(scenario: &SimScenario) -> Played {
     run(scenario, false)
 }
 
-/// Plays a scenario and notes all writes.
+/// Plays a scenario and records all writes.
 pub fn play_with_journal(scenario: &SimScenario) -> Played {
     run(scenario, true)
 }
@@ -85,7 +86,7 @@ fn run(scenario: &SimScenario, has_journal: bool) -> Played {
         controllers: ControllerProcesses::Separate(scenario.replicas),
         scope: scenario.scope,
         resolution: scenario.resolution,
-        // Heartbeats would be a large part of all requests. A node is taken for lost after 50 seconds.
+        // Heartbeats would be a large part of all requests. A node counts as lost after 50 seconds.
         renew_every: Duration::from_secs(24),
         ..cluster_options(scenario.scope)
     };
@@ -108,8 +109,8 @@ fn run(scenario: &SimScenario, has_journal: bool) -> Played {
     })
 }
 
-/// What of the cluster a scenario is about: without the events, owners of fields, tokens and passing statuses that no rule is about,
-/// a scenario takes half the time.
+/// The options for a scenario of this scope: without the events, owners of fields, tokens and passing statuses that no
+/// rule is about, a scenario takes half the time.
 fn cluster_options(scope: SimScope) -> SimOptions {
     match scope {
         SimScope::Everything => SimOptions::default(),
@@ -121,7 +122,7 @@ fn cluster_options(scope: SimScope) -> SimOptions {
     }
 }
 
-/// What is due later because of an earlier step.
+/// A later consequence of a step.
 #[derive(Clone, Debug)]
 enum Due {
     Step(SimStep),
@@ -169,7 +170,7 @@ impl Player<'_> {
         self.converge(cluster).await;
     }
 
-    /// Waits for a while in which nothing fails but pods, and looks for rollouts that have missed their deadline unnoticed.
+    /// Waits for a while in which only pods may fail, and finds rollouts whose missed deadlines were not reported.
     async fn judge_deadlines(&self, cluster: &SimCluster) {
         cluster.advance(CALM).await;
         let overdue = self.judged_run.lock().judge.overdue(cluster.elapsed(), REPORT_MAX);
@@ -205,11 +206,12 @@ impl Player<'_> {
         }
     }
 
-    /// Repairs what users broke, waits until everything is as it was asked for, and then for writes that should not be made.
+    /// Repairs what users broke, waits until everything is as requested, and then checks that nothing more is written.
     async fn converge(&mut self, cluster: &SimCluster) {
         let began = cluster.now();
         let findings = loop {
-            // Once more in each round: what was being deleted while the controllers were down is orphaned later.
+            // Repeated in each round: objects that were being deleted while the controllers were down are orphaned
+            // later.
             self.heal(cluster).await;
             let before = cluster.writes();
             cluster.advance(QUIET).await;
@@ -232,7 +234,7 @@ impl Player<'_> {
         if cluster.writes() > before {
             let written = self.judged_run.lock().last_writes.join(", ");
             self.violated(Finding {
-                broken: "nothing is written when everything is as it was asked for",
+                broken: "nothing is written when everything is as requested",
                 found: written,
             });
         }
@@ -293,7 +295,7 @@ async fn create(cluster: &SimCluster, name: &str, replicas: u32, deadline_second
     cluster.try_send("POST", DEPLOYMENTS, &deployment).await;
 }
 
-/// Does what a user does. What cannot be done now, such as scaling what does not exist, is left out.
+/// Carries out a step of a user. One that is not possible now, such as scaling a missing object, is skipped.
 async fn act(cluster: &SimCluster, step: &SimStep) {
     let patch = async |name: &str, patch: Value| {
         cluster.try_send("PATCH", &format!("{DEPLOYMENTS}/{name}"), &patch).await;
@@ -408,7 +410,8 @@ impl SimObserver for SharedJudgedRun {
     }
 }
 
-/// Who writes, by the form of the request: the collector's deletions have a propagation policy, and it removes finalizers by patches.
+/// The writer, by the form of the request: the collector's deletions have a propagation policy, and it removes
+/// finalizers by patches.
 fn writer(request: RequestInfo, is_removal: bool) -> Writer {
     match request.component {
         Component::Controllers(_) if request.has_grace => Writer::Other,

@@ -6,13 +6,13 @@ use std::time::Duration;
 /// A step and its time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TimedStep {
-    /// The time since the beginning.
+    /// The time since the start.
     pub at: Duration,
-    /// What happens.
+    /// The step.
     pub step: SimStep,
 }
 
-/// What a user, a crash or a node does.
+/// An action of a user, or a failure of a process or a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SimStep {
     /// Create a Deployment of this name, with this many replicas.
@@ -31,7 +31,7 @@ pub enum SimStep {
     Pause(&'static str, bool),
     /// Restore the template of the previous revision.
     Undo(&'static str),
-    /// Ask the controller to roll back to a revision, by an annotation of old clients.
+    /// Request a rollback to a revision from the controller, by the legacy annotation.
     Rollback(&'static str, u32),
     /// Delete it, with this propagation policy.
     Delete(&'static str, &'static str),

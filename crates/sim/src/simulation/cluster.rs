@@ -1,4 +1,4 @@
-//! A running simulation, as its caller sees it.
+//! A running simulation, for its caller.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -24,7 +24,7 @@ use super::transport::Transport;
 
 /// How long nothing may be written until the cluster counts as settled.
 const QUIET: Duration = Duration::from_secs(1);
-/// How long it takes at most until a cluster settles; more is an endless loop.
+/// The maximum time until a cluster settles; more is an endless loop.
 const SETTLE_MAX: Duration = Duration::from_hours(2);
 
 /// The durations of an election: longer than the defaults, because renewals would be most of the work.
@@ -40,7 +40,7 @@ const WORKLOAD_CONTROLLERS: [Controller; 5] = [
     Controller::NodeLifecycle,
 ];
 
-/// A simulated cluster. The clock stands still while the caller computes, and advances while it awaits.
+/// A simulated cluster. The clock does not advance while the caller computes, only while it awaits.
 #[expect(missing_debug_implementations, reason = "a cluster has none")]
 pub struct SimCluster {
     cluster: Cluster,
@@ -127,12 +127,12 @@ impl SimCluster {
         self.network.clock.now()
     }
 
-    /// The virtual time since the beginning.
+    /// The virtual time since the start.
     pub fn elapsed(&self) -> Duration {
         self.network.elapsed()
     }
 
-    /// Sends a request as a user and returns the status and the body, whatever they are. Patches are merge patches.
+    /// Sends a request as a user and returns the status and the body of any response. Patches are merge patches.
     ///
     /// # Panics
     /// If the method or the path is malformed.
@@ -164,9 +164,9 @@ impl SimCluster {
     /// # Panics
     /// If it does not succeed.
     pub async fn send(&self, method: &str, path: &str, body: Value) -> Value {
-        let (status, answer) = self.try_send(method, path, &body).await;
-        assert!(status < 300, "{method} {path}: {answer}");
-        answer
+        let (status, response) = self.try_send(method, path, &body).await;
+        assert!(status < 300, "{method} {path}: {response}");
+        response
     }
 
     /// Reads an object or a collection.
@@ -185,7 +185,7 @@ impl SimCluster {
         body
     }
 
-    /// Lets virtual time pass.
+    /// Advances the virtual time.
     pub async fn advance(&self, duration: Duration) {
         tokio::time::sleep(duration).await;
     }
@@ -210,11 +210,11 @@ impl SimCluster {
             if self.writes() == before {
                 return;
             }
-            assert!(self.network.elapsed().saturating_sub(began) < SETTLE_MAX, "it does not settle");
+            assert!(self.network.elapsed().saturating_sub(began) < SETTLE_MAX, "the cluster does not settle");
         }
     }
 
-    /// The number of commits of the store so far, but for leases and the status of nodes.
+    /// The number of commits of the store so far, except for leases and the status of nodes.
     pub fn writes(&self) -> u64 {
         self.network.writes()
     }
@@ -224,18 +224,18 @@ impl SimCluster {
         self.network.observe(observer);
     }
 
-    /// Sets the faults of all connections from now on but the caller's.
+    /// Sets the faults of all connections, except the caller's, from now on.
     pub fn set_faults(&self, faults: Faults) {
         self.network.set_faults(faults);
     }
 
-    /// All requests and responses so far, a line each; empty unless the options ask for it.
+    /// All requests and responses so far, one line each; empty unless the options enable it.
     pub fn trace(&self) -> String {
         self.network.trace()
     }
 }
 
-// === the controllers, if they run in processes of their own ===
+// === the controllers, if they run in separate processes ===
 
 impl SimCluster {
     /// Starts a replica of the controllers that is not running.
@@ -270,14 +270,14 @@ impl SimCluster {
         }
     }
 
-    /// Kills a replica: what it was about to do is not done.
+    /// Kills a replica: its pending work is not done.
     pub async fn kill_controllers(&mut self, replica: usize) {
         let running = self.replicas.get_mut(replica).and_then(|replica| replica.running.take());
         if let Some((switch, running)) = running {
             running.abort();
             let _ = running.await;
             drop(switch);
-            // Its tasks are aborted when the set that holds them is dropped, which takes a turn of the runtime.
+            // Its tasks are aborted when the set that holds them is dropped, which takes one pass of the runtime.
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
     }
@@ -306,7 +306,7 @@ mod tests {
     use super::super::{prepared, runtime};
     use super::*;
 
-    /// A cycle of references between informers and their subscribers would keep the caches and the server.
+    /// A cycle of references between informers and their subscribers would keep the caches and the server in memory.
     #[test]
     fn a_simulation_that_has_ended_leaves_nothing_in_memory() {
         let content = prepared();

@@ -1,17 +1,18 @@
-//! What controllers of workloads are shown of what the server serves: the documents of aggregated discovery, with few kinds.
+//! Limited discovery documents for controllers of workloads: aggregated discovery with few kinds.
 
 use std::sync::OnceLock;
 
 use bytes::Bytes;
 use gantry_json::Value;
 
-/// The kinds that objects of a rollout have: by group, the plural names.
+/// The kinds of the objects of a rollout: by group, the plural names.
 const SHOWN: [(&str, &[&str]); 2] = [("", &["pods"]), ("apps", &["deployments", "replicasets"])];
 
 /// The paths of the documents.
 pub(super) const PATHS: [&str; 2] = ["/api", "/apis"];
 
-/// The limited documents of these paths. No simulation with limits changes what is served, so they are made once, before all.
+/// The limited documents of these paths. No simulation with limits changes the served kinds, so they are made once,
+/// before all simulations.
 static DOCUMENTS: OnceLock<[Bytes; 2]> = OnceLock::new();
 
 /// Makes the limited documents from those of a server.

@@ -23,7 +23,7 @@ pub struct Identities {
 }
 
 impl Identities {
-    /// A generator whose seed decides everything.
+    /// A generator for this seed.
     pub fn new(seed: u64) -> Self {
         Self { rng: Rng::new(seed) }
     }

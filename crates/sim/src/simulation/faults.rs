@@ -4,24 +4,24 @@ use std::time::Duration;
 
 use gantry_rng::Rng;
 
-/// How often connections fail, and how. The default has no faults.
+/// The rates and kinds of faults of connections. The default has no faults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// The longest delay of a request on its way to the server, and of its response, in milliseconds.
+    /// The maximum delay of a request on its way to the server, and of its response, in milliseconds.
     pub delay_ms: u64,
     /// How many of 1,000 requests are refused before they take effect: 429, 500, 503 or 504.
     pub refused: u64,
     /// How many of 1,000 updates are refused with a conflict.
     pub conflicts: u64,
-    /// How many of 1,000 requests take effect, and an error or the end of the connection is the response.
+    /// How many of 1,000 requests take effect but get an error, or the end of the connection, as their response.
     pub lost: u64,
-    /// How many of 1,000 requests are never answered. Half of them take effect.
+    /// How many of 1,000 requests get no response. Half of them take effect.
     pub silent: u64,
-    /// The longest delay of the lines of a watch, in milliseconds.
+    /// The maximum delay of the lines of a watch, in milliseconds.
     pub watch_delay_ms: u64,
     /// How many of 1,000 deliveries of a watch are delayed much longer.
     pub stalled: u64,
-    /// By how much, at most, in seconds.
+    /// The maximum of this delay, in seconds.
     pub stall_seconds: u64,
     /// How many of 1,000 deliveries end the watch instead.
     pub cut: u64,
@@ -29,7 +29,7 @@ pub struct Faults {
     pub expired: u64,
 }
 
-/// What happens to a request.
+/// The faults and delays of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fate {
     /// The delay before the server gets it.
@@ -42,20 +42,20 @@ pub(super) struct Fate {
 /// A fault of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The server does not get it, and this status is the response.
+    /// The server does not get it, and this status is returned.
     Refused(u16),
-    /// The server carries it out, and this status is the response.
+    /// The server processes it, and this status is returned.
     Lost(u16),
-    /// The server carries it out, and the connection ends.
+    /// The server processes it, and the connection ends.
     Closed,
     /// There is no response.
     Silence {
-        /// Whether the server carries it out.
+        /// Whether the server processes it.
         takes_effect: bool,
     },
 }
 
-/// What happens to some lines of a watch.
+/// The delivery of some lines of a watch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delivery {
     After(Duration),
@@ -64,7 +64,7 @@ pub(super) enum Delivery {
 }
 
 impl Faults {
-    /// By how much a cache may be late at most, including the requests of one sync.
+    /// The maximum time by which a cache may be late, including the requests of one sync.
     pub fn staleness(&self) -> Duration {
         let is_calm =
             [self.refused, self.conflicts, self.lost, self.silent, self.stalled, self.cut, self.expired]
@@ -76,7 +76,7 @@ impl Faults {
         delays + retries + Duration::from_secs(stalls)
     }
 
-    /// Decides what happens to a request.
+    /// Decides the faults and delays of a request.
     pub(super) fn fate(&self, rng: &mut Rng, is_update: bool) -> Fate {
         let mut delay = || Duration::from_millis(rng.below(self.delay_ms + 1));
         let (before, after) = (delay(), delay());
@@ -100,7 +100,7 @@ impl Faults {
         Fate { before, fault, after }
     }
 
-    /// Decides what happens to the next lines of a watch.
+    /// Decides the delivery of the next lines of a watch.
     pub(super) fn delivery(&self, rng: &mut Rng) -> Delivery {
         let number = rng.below(1000);
         if number < self.stalled {

@@ -1,4 +1,5 @@
-//! The shipped cluster in virtual time: `gantry_cluster::Cluster` on tokio's paused clock, with everything random decided by a seed.
+//! The shipped cluster in virtual time: `gantry_cluster::Cluster` on tokio's paused clock, with all randomness decided
+//! by a seed.
 //!
 //! ```text
 //! simulate(options, work) ─► runtime of one thread, clock paused
@@ -41,7 +42,7 @@ pub fn simulate<T>(options: SimOptions, work: impl AsyncFnOnce(&mut SimCluster) 
     run(options, prepared(), work)
 }
 
-/// Runs `work` on a simulated cluster, and returns what it returns and what is in the store then.
+/// Runs `work` on a simulated cluster, and returns its result and the content of the store at that time.
 ///
 /// # Panics
 /// If the cluster does not start, which is a bug.
@@ -49,7 +50,7 @@ pub fn simulate_and_stop<T>(
     options: SimOptions,
     work: impl AsyncFnOnce(&mut SimCluster) -> T,
 ) -> (T, StoppedCluster) {
-    // Before the first runtime: it has one of its own.
+    // Before the first runtime, because it needs a runtime of its own.
     let empty = prepared();
     runtime().block_on(async {
         let mut cluster = SimCluster::start(options, Some(empty)).await;
@@ -67,10 +68,11 @@ fn run<T>(options: SimOptions, content: &StoreContent, work: impl AsyncFnOnce(&m
     })
 }
 
-/// The seed of the prepared store. Its uids must not come up again, so no simulation should have it.
+/// The seed of the prepared store. Its uids must not be generated again, so no simulation should have this seed.
 const PREPARATION_SEED: u64 = 0x7072_6570_6172_6564;
 
-/// The store of a cluster that has started and has no nodes: creating its roles and priorities takes longer than most simulations.
+/// The store of a cluster that has started and has no nodes: creating its roles and priorities takes longer than most
+/// simulations.
 fn prepared() -> &'static StoreContent {
     static PREPARED: OnceLock<StoreContent> = OnceLock::new();
     PREPARED.get_or_init(|| {

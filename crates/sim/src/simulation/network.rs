@@ -1,4 +1,4 @@
-//! What all connections of a simulation share: who sends what, the trace, and the observer of the server's writes.
+//! The state that all connections of a simulation share: active requests, the trace, and the observer of writes.
 
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -25,29 +25,29 @@ pub enum Component {
     Scheduler,
     /// The nodes.
     Nodes,
-    /// The server itself, and waiting until the cluster is ready.
+    /// The server itself, and requests that check whether the cluster is ready.
     Server,
 }
 
 /// A request of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestInfo {
-    /// Who sent it.
+    /// The sender.
     pub component: Component,
-    /// Whether it deletes.
+    /// Whether it is a delete request.
     pub is_delete: bool,
-    /// Whether it says what becomes of the dependents of what it deletes.
+    /// Whether it has a propagation policy.
     pub has_propagation: bool,
-    /// Whether it gives a grace period.
+    /// Whether it has a grace period.
     pub has_grace: bool,
 }
 
-/// Follows a simulation. Times are those since its beginning.
+/// Follows a simulation. Times are those since its start.
 pub trait SimObserver: Send {
-    /// The server has written something.
+    /// The server has committed writes.
     fn committed(&mut self, commit: &Commit, at: Duration, request: RequestInfo);
 
-    /// The sender of a request about a pod does not get its response.
+    /// The sender of a request about a pod does not get the response.
     fn lost_response(&mut self, _at: Duration, _request: PodRequest) {}
 }
 
@@ -60,9 +60,9 @@ pub(super) struct Network {
 
 struct NetworkState {
     trace: Option<Trace>,
-    /// The request that the server is working on.
+    /// The request that the server is processing.
     active: RequestInfo,
-    /// Commits but for leases, heartbeats and the removal of old events.
+    /// The number of commits, except for leases, heartbeats and the removal of old events.
     writes: u64,
     observer: Option<Box<dyn SimObserver>>,
     faults: Faults,
@@ -82,7 +82,7 @@ impl Network {
         Self { start: clock.now(), clock, scope: options.scope, state: Mutex::new(state) }
     }
 
-    /// Does work of the server on behalf of a client.
+    /// Runs work of the server on behalf of a client.
     pub(super) fn on_behalf_of<T>(&self, request: RequestInfo, work: impl FnOnce() -> T) -> T {
         let before = std::mem::replace(&mut self.state().active, request);
         let done = work();
@@ -119,7 +119,7 @@ impl Network {
         self.state().faults = faults;
     }
 
-    /// Decides what happens to a request. Those of users and of the server itself have no faults.
+    /// Decides the faults and delays of a request. Those of users and of the server itself have none.
     pub(super) fn fate(&self, component: Component, is_update: bool) -> Fate {
         let mut state = self.state();
         let NetworkState { faults, rng, .. } = &mut *state;
@@ -131,7 +131,7 @@ impl Network {
         }
     }
 
-    /// Decides what happens to lines of a watch.
+    /// Decides the delivery of lines of a watch.
     pub(super) fn delivery(&self, component: Component) -> Delivery {
         let mut state = self.state();
         let NetworkState { faults, rng, .. } = &mut *state;
@@ -141,7 +141,7 @@ impl Network {
         }
     }
 
-    /// The number of commits so far, but for leases and heartbeats.
+    /// The number of commits so far, except for leases and heartbeats.
     pub(super) fn writes(&self) -> u64 {
         self.state().writes
     }
@@ -161,7 +161,7 @@ impl Network {
         self.state().trace.as_ref().map(|trace| trace.text().to_owned()).unwrap_or_default()
     }
 
-    /// The virtual time since the beginning.
+    /// The virtual time since the start.
     pub(super) fn elapsed(&self) -> Duration {
         self.clock.now().since(self.start)
     }
@@ -171,13 +171,13 @@ impl Network {
     }
 }
 
-/// Whether a key changes all the time in a cluster in which nothing happens.
+/// Whether a key changes all the time, even in an idle cluster.
 fn is_heartbeat(key: &str) -> bool {
     ["/registry/leases/", "/registry/nodes/"].iter().any(|prefix| key.starts_with(prefix))
 }
 
 impl RequestInfo {
-    /// A request that deletes nothing.
+    /// A request that is not a delete request.
     pub(super) fn of(component: Component) -> Self {
         Self { component, is_delete: false, has_propagation: false, has_grace: false }
     }

@@ -12,13 +12,13 @@ use gantry_model::Timestamp;
 pub struct SimOptions {
     /// Decides uids, the suffixes of names, jitter and faults.
     pub seed: u64,
-    /// The time at which it begins.
+    /// The time at which it starts.
     pub start: Timestamp,
     /// The number of nodes. Without nodes there is no scheduler, and pods stay pending unless the caller acts as kubelet.
     pub nodes: usize,
     /// The capacity of each node.
     pub capacity: Capacity,
-    /// The first nodes, if they are like nodes of another cluster.
+    /// Templates for the first nodes, from nodes of another cluster.
     pub templates: Vec<NodeTemplate>,
     /// The behaviour of pods on the nodes.
     pub profile: Profile,
@@ -26,17 +26,18 @@ pub struct SimOptions {
     pub resolution: Duration,
     /// How often nodes renew their leases.
     pub renew_every: Duration,
-    /// What is left out because nothing in the simulation looks at it.
+    /// The parts that are omitted because nothing in the simulation reads them.
     pub omissions: Omissions,
     /// The repairs of Kubernetes' defects that are on.
     pub repairs: Repairs,
     /// How the controllers run.
     pub controllers: ControllerProcesses,
-    /// What controllers in processes of their own take care of.
+    /// The scope of controllers in separate processes.
     pub scope: SimScope,
     /// Whether pods need an existing service account.
     pub service_accounts: ServiceAccounts,
-    /// The number of objects whose decoded form the server keeps for their next write: best not below the number of pods.
+    /// The number of objects whose decoded form the server keeps for their next write: at least the number of pods is
+    /// best.
     pub decoded_objects: NonZero<usize>,
     /// Whether all requests and responses are recorded, for [`SimCluster::trace`](crate::SimCluster::trace).
     pub trace: bool,
@@ -49,21 +50,22 @@ pub enum ControllerProcesses {
     None,
     /// In the process of the cluster, with the informers of the other components, as in `gantry up`.
     Shared,
-    /// In processes of their own, with own informers, which can crash: as many replicas as given. Several elect a leader.
+    /// In separate processes with informers of their own, which can crash: as many replicas as given. Several elect a
+    /// leader.
     Separate(usize),
 }
 
-/// What controllers take care of.
+/// The scope of the controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SimScope {
     /// Everything, as in `gantry up`.
     Everything,
-    /// Deployments, ReplicaSets, pods and nodes. The other controllers do not run, and the garbage collector is shown no other kinds:
-    /// watching sixty kinds in which nothing happens would be most of the work.
+    /// Deployments, ReplicaSets, pods and nodes. The other controllers do not run, and the garbage collector discovers
+    /// no other kinds: watching sixty idle kinds would be most of the work.
     Workloads,
 }
 
-/// When simulations begin: 2026-01-01T12:00:00Z.
+/// The start of simulations: 2026-01-01T12:00:00Z.
 const NOON: i64 = 1_767_268_800;
 
 impl Default for SimOptions {

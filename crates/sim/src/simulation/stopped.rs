@@ -1,4 +1,4 @@
-//! A cluster that was stopped, to be started again with what is in its store.
+//! A cluster that was stopped, to be started again with the content of its store.
 
 use bytes::Bytes;
 
@@ -12,7 +12,7 @@ pub struct StoppedCluster {
 }
 
 impl StoppedCluster {
-    /// The objects whose keys begin with this, such as `/registry/pods/`, as they are stored.
+    /// The objects whose keys begin with this prefix, such as `/registry/pods/`, as they are stored.
     pub fn objects(&self, prefix: &str) -> Vec<Bytes> {
         self.content.under(prefix)
     }
@@ -22,7 +22,8 @@ impl StoppedCluster {
         self.content.add(key, object);
     }
 
-    /// Runs `work` on a cluster that starts with these objects. Its seed must be another one, lest uids come up again.
+    /// Runs `work` on a cluster that starts with these objects. Its seed must differ, so that uids are not generated
+    /// again.
     ///
     /// # Panics
     /// If the cluster does not start, which is a bug.

@@ -14,7 +14,7 @@ pub(super) struct StoreContent {
     live: BTreeMap<Key, Versioned>,
 }
 
-/// What one commit wrote.
+/// The writes of one commit.
 #[derive(Clone, Debug)]
 pub struct Commit {
     /// The revision of the store after it.
@@ -32,7 +32,7 @@ pub struct KeyWrite {
     pub value: Option<Bytes>,
 }
 
-/// A store with this content whose history ages with the virtual clock; `observer` is called with every commit.
+/// A store with this content whose history ages with the virtual clock; `observer` is called for every commit.
 pub(super) fn open(
     content: Option<&StoreContent>,
     clock: Clock,
@@ -50,7 +50,7 @@ pub(super) fn open(
 }
 
 impl StoreContent {
-    /// Everything in a store.
+    /// The whole content of a store.
     pub(super) async fn of(store: &MemoryStore) -> Self {
         let all = ListRequest::all(Prefix::new(Bytes::new()));
         let page = store.list(all).await.expect("the current revision can be read");
@@ -60,7 +60,7 @@ impl StoreContent {
 }
 
 impl StoreContent {
-    /// The values whose keys begin with this.
+    /// The values whose keys begin with this prefix.
     pub(super) fn under(&self, prefix: &str) -> Vec<Bytes> {
         let is_under = |key: &Key| key.as_bytes().starts_with(prefix.as_bytes());
         let found = self.live.iter().filter(|(key, _)| is_under(key));
@@ -77,7 +77,7 @@ impl StoreContent {
 
 impl Commit {
     fn of(transaction: &Transaction, revision: Revision) -> Self {
-        // What is stored and deleted in one transaction is gone after it.
+        // A key that is stored and deleted in one transaction is absent after it.
         let is_deleted = transaction.following_deletion(revision).is_some();
         let writes = transaction.ops().map(|(key, op)| KeyWrite {
             key: String::from_utf8_lossy(key.as_bytes()).into_owned(),

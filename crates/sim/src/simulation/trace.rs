@@ -10,7 +10,7 @@ pub(super) struct Trace {
 }
 
 impl Trace {
-    /// Adds one line: the time since the beginning, and what happened.
+    /// Adds one line: the time since the start, and what happened.
     pub(super) fn add(&mut self, at: Duration, what: &str) {
         let _ = writeln!(self.text, "{:.3} {what}", at.as_secs_f64());
     }

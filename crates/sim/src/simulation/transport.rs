@@ -24,7 +24,7 @@ use super::options::SimScope;
 
 pub(super) type AnyBody = UnsyncBoxBody<Bytes, Infallible>;
 
-/// The most frames of a watch that are delivered at once.
+/// The maximum number of frames of a watch that are delivered at once.
 const FRAMES_MAX: usize = 256;
 
 /// The connection of one client.
@@ -100,7 +100,7 @@ impl Transport {
         Ok(response)
     }
 
-    /// The response to a discovery request of a controller that is shown the kinds of workloads only.
+    /// The response to a discovery request of a controller that discovers the kinds of workloads only.
     fn limited_discovery(&self, request: &Request<Bytes>) -> Option<Bytes> {
         let is_limited =
             matches!(self.component, Component::Controllers(_)) && self.network.scope == SimScope::Workloads;
@@ -114,13 +114,12 @@ impl Transport {
         let info = info(self.component, &request);
         let call = self.service.clone().call(request.map(Full::new));
         let mut call = pin!(call);
-        let answered =
-            poll_fn(|context| self.network.on_behalf_of(info, || call.as_mut().poll(context))).await;
-        let (parts, body) = answered.unwrap_or_else(|never| match never {}).into_parts();
+        let served = poll_fn(|context| self.network.on_behalf_of(info, || call.as_mut().poll(context))).await;
+        let (parts, body) = served.unwrap_or_else(|never| match never {}).into_parts();
         Response::from_parts(parts, body.boxed_unsync())
     }
 
-    /// Records a response; the lines of a watch when they come.
+    /// Records a response, and the lines of a watch when they are delivered.
     async fn recorded(
         self,
         request: String,
@@ -288,7 +287,7 @@ impl Service<Request<Full<Bytes>>> for Transport {
         let transport = self.clone();
         Box::pin(async move {
             let (parts, body) = request.into_parts();
-            // The bodies of our clients are in memory, so this neither waits nor fails.
+            // The bodies of in-process clients are in memory, so this neither waits nor fails.
             let body = body.collect().await.map(http_body_util::Collected::to_bytes).unwrap_or_default();
             transport.pass(Request::from_parts(parts, body)).await
         })

@@ -10,7 +10,7 @@ deployment NAME [replicas=N] [image=I] [surge=N|P%] [unavailable=N|P%] [strategy
            [history=N|none] [min-ready=SECONDS] [paused=true] [note=KEY:VALUE]
 replicaset NAME [replicas=N] [image=I] [app=NAME]      a set that no Deployment owns
 apply FILE                                             creates or changes the objects of a manifest
-image I | scale N | pause | resume | undo [to SET]     what a person does to the Deployment
+image I | scale N | pause | resume | undo [to SET]     what a user does to the Deployment
 change [surge=…] [unavailable=…] [strategy=…] [deadline=…] [history=…] [min-ready=…] [replicas=…] [image=…]
 annotate KEY VALUE | label KEY VALUE | label-template KEY VALUE | rollback REVISION
 scale-set SET N | label-set SET KEY VALUE              SET counts from 1, in order of creation
@@ -41,21 +41,21 @@ pub enum Command {
     ChangePod(usize, Value),
     /// Delete an object by name or number, with a propagation policy.
     Delete(StoryKind, Option<String>, &'static str),
-    /// Make so many pods ready, one by one, or all at once; of one set or of all.
+    /// Make this many pods ready, one by one, or all at once; of one set or of all.
     Ready(Option<usize>, Option<usize>),
     /// Make one pod after the other ready until all are.
     ReadyEach,
-    /// Make so many pods unready.
+    /// Make this many pods unready.
     Unready(usize, Option<usize>),
-    /// Make so many pods fail.
+    /// Make this many pods fail.
     Fail(usize),
-    /// Whether nodes end terminating pods by themselves.
+    /// Whether nodes remove terminating pods without a command.
     Termination(bool),
-    /// End all terminating pods now.
+    /// Remove all terminating pods now.
     Terminate,
     /// Limit the number of pods.
     Quota(Option<u32>),
-    /// Let time pass.
+    /// Advance the time.
     Wait(u64),
 }
 

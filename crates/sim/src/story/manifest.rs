@@ -5,7 +5,7 @@ use gantry_model::keys;
 
 use super::command::{USAGE, number};
 
-/// What stands for "no limit" in the API: the default would count if the field were left out.
+/// The value for "no limit" in the API: without the field the default would apply.
 const UNLIMITED: i32 = i32::MAX;
 
 /// A Deployment with these fields; its pods are labelled `app=NAME`.

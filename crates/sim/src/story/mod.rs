@@ -1,4 +1,4 @@
-//! Stories: a cluster in virtual time driven by lines of text, and what happened printed between them.
+//! Stories: a cluster in virtual time driven by lines of text, with the results printed between them.
 //!
 //! ```text
 //! # The new set is capped by surge, the old one by availability.
@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Lines that begin with `#` are comments. Consecutive commands form a paragraph, and its result is printed under
-//! `----`. Playing a output story again prints the same text, so that a test is a comparison of texts.
+//! `----`. Playing a printed story again prints the same text, so that a test is a comparison of texts.
 
 mod command;
 mod manifest;
@@ -33,12 +33,12 @@ use gantry_json::Value;
 
 use crate::simulate;
 
-/// Why a story cannot be output.
+/// Why a story cannot be played.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoryError {
     /// The line, counted from one.
     pub line: usize,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: String,
 }
 

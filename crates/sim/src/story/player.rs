@@ -12,7 +12,7 @@ use super::steps::Steps;
 use crate::{SimCluster, SimOptions};
 use gantry_cluster::ServiceAccounts;
 
-/// The most pods that `ready each` makes ready.
+/// The maximum number of pods that `ready each` makes ready.
 const READY_MAX: usize = 1000;
 
 /// How long nothing may be written until the cluster counts as settled.
@@ -33,7 +33,7 @@ pub struct Player<'c> {
     pub(super) names: Names,
     /// The Deployment that commands apply to: the last one created.
     pub(super) deployment_name: Option<String>,
-    /// Whether terminating pods end by themselves.
+    /// Whether terminating pods are removed without a command.
     ends_pods: bool,
     steps: Steps,
     files: &'c Files<'c>,
@@ -61,7 +61,7 @@ impl<'c> Player<'c> {
                         return Ok(());
                     }
                 }
-                Err(format!("ready each: {READY_MAX} pods were made ready and it does not end"))
+                Err(format!("ready each: {READY_MAX} pods were made ready and some are still not ready"))
             }
             Command::Ready(Some(n), set) => {
                 for _ in 0..*n {
@@ -106,12 +106,12 @@ impl<'c> Player<'c> {
         Ok(sets)
     }
 
-    /// Replaces the names of sets in a text by what `rename` returns for their index, counted from zero.
+    /// Replaces the names of sets in a text by the result of `rename` for their index, counted from zero.
     pub fn shorten(&self, text: &str, rename: impl Fn(usize) -> String) -> String {
         self.names.shorten(text, rename)
     }
 
-    /// Waits until the cluster has settled, and ends terminating pods meanwhile, if nodes do.
+    /// Waits until the cluster has settled, and removes terminating pods meanwhile, if nodes do that.
     async fn settle(&mut self) -> Result<(), String> {
         loop {
             self.cluster.settle_for(QUIET).await;
@@ -122,7 +122,7 @@ impl<'c> Player<'c> {
         self.sets().await.map(|_| ())
     }
 
-    /// Carries out a command; the controllers do the rest.
+    /// Carries out a command of a user or a kubelet.
     async fn act(&mut self, command: &Command) -> Result<(), String> {
         match command {
             Command::CreateDeployment(object) => {
@@ -148,7 +148,7 @@ impl<'c> Player<'c> {
             Command::Ready(_, set) => {
                 for pod in self.pods(*set).await?.iter().filter(|pod| !is_ready(pod)) {
                     self.report(pod, "Running", true).await?;
-                    // Kubelets do not report at the same instant: the controllers see each.
+                    // Kubelets do not report at the same time: the controllers see each report.
                     self.cluster.advance(BETWEEN_REPORTS).await;
                 }
             }
@@ -169,7 +169,7 @@ impl<'c> Player<'c> {
             Command::Quota(quota) => self.limit_pods(*quota).await?,
             Command::Wait(seconds) => self.cluster.advance(Duration::from_secs(*seconds)).await,
             Command::Apply(file) => self.apply(file).await?,
-            // Made of others by `play`.
+            // `play` replaces it by others.
             Command::ReadyEach => {}
         }
         Ok(())
@@ -219,7 +219,7 @@ impl<'c> Player<'c> {
         if let Some(labels) = template["metadata"]["labels"].as_object_mut() {
             labels.remove(gantry_model::keys::HASH_LABEL);
         }
-        // A merge patch cannot take labels away.
+        // A merge patch cannot remove labels.
         let mut deployment =
             self.send("GET", &format!("{}/{name}", path("deployments")), &Value::Null).await?;
         deployment["spec"]["template"] = template.take();
@@ -253,7 +253,7 @@ impl<'c> Player<'c> {
         self.send("POST", &quotas, &object).await.map(|_| ())
     }
 
-    // === the kubelet's part ===
+    // === the actions of the kubelet ===
 
     /// Reports the status of a pod, which is bound to a node first if it is not.
     async fn report(&self, pod: &Value, phase: &str, is_ready: bool) -> Result<(), String> {
@@ -280,7 +280,7 @@ impl<'c> Player<'c> {
         self.send("PATCH", &format!("{one}/status"), &status).await.map(|_| ())
     }
 
-    /// Ends all terminating pods. Returns whether there were any.
+    /// Removes all terminating pods. Returns whether there were any.
     async fn end_terminating_pods(&self) -> Result<bool, String> {
         let mut ended = false;
         for pod in self.list("pods").await?.iter().filter(|pod| is_deleting(pod)) {
@@ -321,11 +321,11 @@ impl<'c> Player<'c> {
 
     /// Sends a request; the error is the message of the server.
     pub(super) async fn send(&self, method: &str, path: &str, body: &Value) -> Result<Value, String> {
-        let (status, answer) = self.cluster.try_send(method, path, body).await;
+        let (status, response) = self.cluster.try_send(method, path, body).await;
         if status < 300 {
-            return Ok(answer);
+            return Ok(response);
         }
-        Err(answer["message"].as_str().map_or_else(|| format!("{method} {path}: {status}"), str::to_owned))
+        Err(response["message"].as_str().map_or_else(|| format!("{method} {path}: {status}"), str::to_owned))
     }
 }
 

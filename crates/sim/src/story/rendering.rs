@@ -1,4 +1,4 @@
-//! The steps and the state, in a few lines.
+//! Renders the steps and the state, in a few lines.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use super::player::Player;
 struct Objects {
     now: Timestamp,
     deployments: Vec<Deployment>,
-    /// In the order in which they first appeared.
+    /// The sets in the order in which they first appeared.
     sets: Vec<ReplicaSet>,
     pods: Vec<Pod>,
 }
@@ -84,7 +84,7 @@ impl Objects {
         }
     }
 
-    /// What would be decided about a Deployment if it were synced now.
+    /// The decision about a Deployment if it were synced now.
     fn next_decision(&self, deployment: &Deployment) -> Decision {
         let sets: Vec<&ReplicaSet> = self.owned_sets(deployment).collect();
         let pods: Vec<&Pod> = match deployment.strategy {

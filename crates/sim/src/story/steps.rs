@@ -9,10 +9,10 @@ use gantry_json::Value;
 use super::object::is_deleting;
 use crate::{Commit, Component, KeyWrite, RequestInfo, SimObserver};
 
-/// Where the store keeps ReplicaSets of the namespace of stories.
+/// The prefix of the keys of ReplicaSets in the namespace of stories.
 const SETS: &str = "/registry/replicasets/default/";
 
-/// Where it keeps the events.
+/// The prefix of the keys of events.
 const EVENTS: &str = "/registry/events/default/";
 
 /// The steps of the controllers since they were last taken. Clones share them.
@@ -31,7 +31,7 @@ impl Steps {
         std::mem::take(&mut *self.lock())
     }
 
-    /// An observer that adds to these steps.
+    /// Returns an observer that adds to these steps.
     pub(super) fn recorder(&self) -> StepRecorder {
         StepRecorder { steps: self.clone(), sets: BTreeMap::new() }
     }
@@ -42,7 +42,7 @@ impl Steps {
 }
 
 impl StepRecorder {
-    /// Returns what a write did to a set, if it was more than a change of its status.
+    /// Returns the step that a write to a set is, unless it only changes the status.
     fn step(&mut self, set: &str, write: &KeyWrite) -> Option<String> {
         let object: Option<Value> = write.value.as_ref().and_then(|json| gantry_json::from_slice(json).ok());
         let Some(object) = object else {
@@ -59,7 +59,7 @@ impl StepRecorder {
     }
 }
 
-/// Returns a new event about a Deployment. What sets are scaled to is a step already.
+/// Returns a new event about a Deployment, unless it is about scaling, which is a step already.
 fn event(write: &KeyWrite) -> Option<String> {
     let event: Value = gantry_json::from_slice(write.value.as_ref()?).ok()?;
     let is_shown = event["involvedObject"]["kind"] == "Deployment"
@@ -77,7 +77,7 @@ impl SimObserver for StepRecorder {
                 None if write.key.starts_with(EVENTS) => event(write),
                 None => None,
             };
-            // What a user did is the command itself.
+            // The actions of a user are the commands themselves.
             let step = step.filter(|_| request.component != Component::User);
             self.steps.lock().extend(step);
         }

@@ -1,7 +1,8 @@
-//! Plays the scenarios recorded on Kubernetes 1.37 on the shipped cluster in virtual time, and compares the snapshots step by step.
+//! Plays the scenarios recorded on Kubernetes 1.37 on the shipped cluster in virtual time, and compares the snapshots
+//! step by step.
 //!
-//! Without delays everything must be the same; with delayed watches and requests everything but the events, which depend on the
-//! path.
+//! Without delays everything must be equal; with delayed watches and requests everything except the events, which
+//! depend on the path.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -1,4 +1,4 @@
-//! The scenario that stories cannot express: invalid requests.
+//! The scenario that cannot be expressed in stories: invalid requests.
 
 use std::time::Duration;
 
@@ -20,12 +20,12 @@ pub(crate) async fn snapshots(cluster: &SimCluster) -> Vec<Value> {
     let patches = [selector, outdated].map(|patch| ("PATCH", web.as_str(), patch));
     let mut snapshots = Vec::new();
     for (method, path, body) in creations.chain(patches) {
-        let (code, answer) = cluster.try_send(method, path, &body).await;
+        let (code, response) = cluster.try_send(method, path, &body).await;
         cluster.advance(Duration::from_secs(1)).await;
         let mut snapshot = snapshotter.snapshot(&mut player).await;
         if code >= 300 {
-            let message = masked(&player, answer["message"].as_str().unwrap_or_default());
-            snapshot["error"] = json!({"code": code, "reason": answer["reason"], "message": message});
+            let message = masked(&player, response["message"].as_str().unwrap_or_default());
+            snapshot["error"] = json!({"code": code, "reason": response["reason"], "message": message});
         }
         snapshots.push(snapshot);
     }

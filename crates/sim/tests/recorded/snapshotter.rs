@@ -27,8 +27,8 @@ pub(crate) struct Snapshotter {
     folded: BTreeSet<(String, String, String)>,
 }
 
-/// Names that are the same on every run: `set0` is the first ReplicaSet that was seen, `set0-POD` a pod of it. The namespace of the
-/// recordings is masked too.
+/// Names that are the same on every run: `set0` is the first ReplicaSet that was seen, `set0-POD` a pod of it. The
+/// namespace of the recordings is masked too.
 pub(crate) fn masked(player: &Player<'_>, text: &str) -> String {
     let with_sets = player.shorten(text, |index| format!("set{index}"));
     let masked: Vec<String> = with_sets.split(' ').map(without_suffix).collect();
@@ -157,7 +157,7 @@ fn conditions(player: &Player<'_>, object: &Value) -> BTreeSet<[String; 4]> {
     shown.collect()
 }
 
-/// Which set a condition names depends on when it was set; that it names one does not.
+/// Which set a condition names depends on when it was set; whether it names one does not.
 fn without_set_names(message: &str) -> String {
     let words = message.split('"').map(|word| {
         let index = word.strip_prefix("set");

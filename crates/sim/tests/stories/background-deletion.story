@@ -1,4 +1,4 @@
-# Background: the Deployment is gone at once, the rest follows. D18, G4.7.
+# Background: the Deployment is deleted at once, its dependents afterwards. D18, G4.7.
 
 deployment web replicas=2
 ready all

@@ -1,5 +1,5 @@
-# A broken image: the rollout stops at the availability floor, misses its deadline, and undo takes the broken pods
-# away before anything else. D10.1, D10.5, D16.6, D20.
+# A broken image: the rollout stops at the availability floor, misses its deadline, and undo deletes the broken pods
+# before anything else. D10.1, D10.5, D16.6, D20.
 
 deployment web replicas=10 surge=3 unavailable=2 deadline=60
 ready all

@@ -1,4 +1,4 @@
-# A pod that dies after a finished rollout starts no deadline. D16.2.
+# A pod that becomes unready after a finished rollout starts no deadline. D16.2.
 
 deployment web replicas=2 deadline=10
 ready all

@@ -1,4 +1,4 @@
-# Nothing becomes ready: the deadline is missed, which changes nothing but the condition. Progress clears it. D16.2, D16.5, D16.6.
+# No pod becomes ready: the deadline is missed, which changes only the condition. Progress clears it. D16.2, D16.5, D16.6.
 
 deployment web replicas=2 deadline=10
 ----

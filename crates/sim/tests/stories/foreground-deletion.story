@@ -1,4 +1,4 @@
-# Foreground: the pods go first, then the set, then the Deployment. D18, G5.5.
+# Foreground: the pods are deleted first, then the set, then the Deployment. D18, G5.5.
 
 deployment web replicas=2
 ready all

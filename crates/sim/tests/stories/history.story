@@ -1,4 +1,4 @@
-# Only so many old sets are kept, the lowest revision goes first. D13.
+# A limited number of old sets is kept; the lowest revision is deleted first. D13.
 
 deployment web history=2
 ready all

@@ -1,4 +1,4 @@
-# Ready is not yet available: the rollout waits as long as a pod must have been ready. R3.3.
+# A ready pod is not yet available: the rollout waits until it has been ready for minReadySeconds. R3.3.
 
 deployment web replicas=2 min-ready=30 surge=1 unavailable=0
 ready all

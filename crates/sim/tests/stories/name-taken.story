@@ -1,4 +1,4 @@
-# A set that was let go still has the name: the next one is called otherwise. D4.3, D6.12.
+# A released set still has its name: the next set gets another one. D4.3, D6.12.
 
 deployment web replicas=2
 ready all

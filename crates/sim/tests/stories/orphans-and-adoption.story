@@ -1,4 +1,4 @@
-# Orphaned by one Deployment, adopted by the next: same set, same revision, pods untouched. D4.2, D18, G7.0.
+# Orphaned by one Deployment, adopted by the next: same set, same revision, same pods. D4.2, D18, G7.0.
 
 deployment web replicas=2
 ready all

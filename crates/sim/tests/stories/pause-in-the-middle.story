@@ -1,4 +1,4 @@
-# Paused in the middle of a rollout: both sets stay, and share another size. D11.2.
+# Paused in the middle of a rollout: both sets are kept, and scaling is distributed over them. D11.2.
 
 deployment web replicas=6
 ready all

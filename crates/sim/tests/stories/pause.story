@@ -1,4 +1,4 @@
-# Paused: another template waits, another size does not; resuming starts the rollout and the deadline. D11.1, D11.2, D11.4.
+# Paused: another template is not rolled out, another size is applied; resuming starts the rollout and the deadline. D11.1, D11.2, D11.4.
 
 deployment web replicas=3
 ready all

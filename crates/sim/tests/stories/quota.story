@@ -1,4 +1,4 @@
-# Pods are refused: the set says so, the Deployment above it too, and slow start asks for no more than it must. R5.2, R7.4, R7.6, R8, D16.3.
+# Pods are refused: the set and its Deployment report it, and slow start requests no more than necessary. R5.2, R7.4, R7.6, R8, D16.3.
 
 quota 3
 deployment web replicas=5

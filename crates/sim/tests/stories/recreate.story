@@ -1,4 +1,4 @@
-# Recreate: down to none, wait until they are gone, up again. D10.6, D10.7, D20, D21.2.
+# Recreate: the old set is scaled to zero, its pods are waited for, then the new set is created. D10.6, D10.7, D20, D21.2.
 
 deployment web replicas=2 strategy=Recreate
 ready all

@@ -1,4 +1,4 @@
-# The legacy request: it is answered, and taken off. D12.
+# The legacy rollback request: it is carried out, and its annotation is removed. D12.
 
 deployment web replicas=2
 ready all

@@ -1,4 +1,4 @@
-# Percentages that both resolve to zero would freeze the rollout, so one pod may be missing. D7.2.
+# Percentages that both resolve to zero would stop the rollout, so one pod may be unavailable. D7.2.
 
 deployment web replicas=3 surge=0% unavailable=10%
 ready all

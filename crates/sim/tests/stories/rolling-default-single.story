@@ -1,4 +1,4 @@
-# One replica with the defaults: the new pod comes first, the old one goes when it is ready. D20.
+# One replica with the defaults: the new pod is created first, the old one is deleted when the new one is ready. D20.
 
 deployment web
 ready all

@@ -1,4 +1,4 @@
-# Surge is a percentage, unavailable a count: half as many again, and never one missing. D7.1.
+# Surge is a percentage, unavailable a count: half as many more, and none unavailable. D7.1.
 
 deployment web replicas=4 surge=50% unavailable=0
 ready all

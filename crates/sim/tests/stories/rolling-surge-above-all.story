@@ -1,4 +1,4 @@
-# A surge of more than 100 % brings all new pods at once; old ones go as new ones become available. D7.1, D8.1.
+# With a surge of more than 100 % all new pods are created at once; old ones are deleted as new ones become available. D7.1, D8.1.
 
 deployment web replicas=3 surge=150% unavailable=0
 ready all

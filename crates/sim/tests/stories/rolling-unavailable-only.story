@@ -1,4 +1,4 @@
-# No surge: an old pod goes before a new one comes. D8.1, D10.3.
+# No surge: an old pod is deleted before a new one is created. D8.1, D10.3.
 
 deployment web replicas=4 surge=0 unavailable=1
 ready all

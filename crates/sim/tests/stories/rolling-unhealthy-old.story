@@ -1,4 +1,4 @@
-# Old pods that are not ready go first, and without waiting for new ones. D10.2, D10.5.
+# Old pods that are not ready are deleted first, and without waiting for new ones. D10.2, D10.5.
 
 deployment web replicas=6 surge=1 unavailable=2
 ready 3

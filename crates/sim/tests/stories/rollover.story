@@ -1,4 +1,4 @@
-# A second change in the middle of a rollout: what was new becomes old, and the oldest set drains first. D10.5.
+# A second change in the middle of a rollout: the new set becomes an old one, and the oldest set drains first. D10.5.
 
 deployment web replicas=6
 ready all

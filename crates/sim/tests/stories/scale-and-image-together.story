@@ -1,4 +1,4 @@
-# One change asks for both: the size comes first, the rollout follows. D3.8.
+# One change of size and image: the set is scaled first, then rolled out. D3.8.
 
 deployment web replicas=4
 ready all

@@ -1,4 +1,4 @@
-# Three active sets share what is added and taken away, largest first. D9.3.
+# Scaling up and down is distributed over three active sets, the largest first. D9.3.
 
 deployment web replicas=20 surge=20% unavailable=20%
 ready all

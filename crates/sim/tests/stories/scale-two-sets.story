@@ -1,4 +1,4 @@
-# Scaling in the middle of a rollout keeps the proportion of the sets; the rollout goes on afterwards. D9.3.
+# Scaling in the middle of a rollout keeps the proportions of the sets; the rollout continues afterwards. D9.3.
 
 deployment web replicas=10 surge=3 unavailable=2
 ready all

@@ -1,4 +1,4 @@
-//! Event correlation; `sums` adds up what generated events leave on a server.
+//! Event correlation; `sums` adds up the events that a server has after generated events.
 
 mod stories;
 mod sums;

@@ -38,7 +38,7 @@ fn a_new_event_is_created() {
     assert_eq!(record, expected);
 }
 
-/// D17.2: names are unique even if the clock stands still.
+/// D17.2: names are unique even if the clock does not advance.
 #[test]
 fn simultaneous_events_have_different_names() {
     let mut correlator = EventCorrelator::new();
@@ -60,7 +60,7 @@ fn an_identical_event_is_counted() {
     assert_eq!(correlator.record_scaled("up", noon_plus(3)).increased().count, 3);
 }
 
-/// D17.3: the count continues after hours, since only aggregation looks at intervals.
+/// D17.3: the count continues after hours, since only aggregation depends on intervals.
 #[test]
 fn an_identical_event_is_counted_hours_later() {
     let mut correlator = EventCorrelator::new();
@@ -109,7 +109,7 @@ fn from_the_tenth_message_on_events_are_aggregated() {
     assert_eq!(eleventh, EventRecord { message, count: 2, last: noon_plus(2), ..tenth });
 }
 
-/// D17.3: a message that was recorded by itself is counted by itself later, too.
+/// D17.3: a message that was first recorded individually is counted individually later, too.
 #[test]
 fn the_first_nine_messages_are_never_aggregated() {
     let mut correlator = after_messages(12);
@@ -163,7 +163,7 @@ fn too_many_events_about_one_object_are_dropped() {
     assert_eq!(
         correlator.record_scaled("up", noon_plus(300)).increased().count,
         27,
-        "the dropped one is counted"
+        "the dropped event is counted"
     );
     assert_eq!(correlator.record_scaled("up", noon_plus(300)), Recording::Drop);
     // The creation of this one was dropped, so the shell will find nothing to patch and create it.
@@ -185,7 +185,7 @@ fn the_rate_limit_is_per_source_object_and_type() {
     correlator.record(SOURCE, &web(), &Event::warning("SelectingAll", "all".to_owned()), NOON).created();
 }
 
-/// D17.3: the caches are bounded; an evicted event is created anew.
+/// D17.3: the caches are bounded; an evicted event is created again.
 #[test]
 fn an_evicted_event_is_created_anew() {
     let mut correlator = EventCorrelator::with_capacity(2);
@@ -197,20 +197,20 @@ fn an_evicted_event_is_created_anew() {
     assert_eq!((anew.count, anew.first), (1, noon_plus(1)));
 }
 
-/// D17.3: exactly 4096 series are remembered; by a correlator of many sources, 16 of each.
+/// D17.3: exactly 4096 series are remembered; by a correlator that many sources share, 16 of each.
 #[test]
 fn the_last_4096_events_are_remembered() {
-    let tell_about = |correlator: &mut EventCorrelator, n: u32| {
+    let record = |correlator: &mut EventCorrelator, n: u32| {
         let subject = Subject { uid: n.to_string().into(), ..web() };
         correlator.record(SOURCE, &subject, &scaled("up"), NOON.plus(Duration::from_nanos(n.into())))
     };
     let (new, few) = (EventCorrelator::new(), EventCorrelator::shared_by(30));
     for (mut correlator, capacity) in [(new, 4096), (few, 4096), (EventCorrelator::shared_by(500), 8000)] {
         for n in 0..=capacity {
-            tell_about(&mut correlator, n).created();
+            record(&mut correlator, n).created();
         }
-        tell_about(&mut correlator, 1).increased();
-        tell_about(&mut correlator, 0).created();
+        record(&mut correlator, 1).increased();
+        record(&mut correlator, 0).created();
     }
 }
 

@@ -1,4 +1,4 @@
-//! Generated events and the server they end up on: none is duplicated or miscounted.
+//! Generated events and the resulting events on a server: none is duplicated or miscounted.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -55,18 +55,18 @@ fn write(server: &mut BTreeMap<Name, EventRecord>, recording: Recording) -> Resu
 }
 
 proptest! {
-    /// D17.3: every count is the number of its occurrences, dropped or not.
+    /// D17.3: every count is the number of occurrences, dropped or not.
     #[test]
     fn counts_add_up(steps in steps(5)) {
         let mut singles: BTreeMap<(u8, bool), Vec<u8>> = BTreeMap::new();
-        let mut told: BTreeMap<(u8, bool, Option<u8>), i32> = BTreeMap::new();
+        let mut counts: BTreeMap<(u8, bool, Option<u8>), i32> = BTreeMap::new();
         play(&steps, |(object, trouble, message, _), recording, _| {
             let singles = singles.entry((object, trouble)).or_default();
             if singles.len() < 9 && !singles.contains(&message) {
                 singles.push(message);
             }
             let single = singles.contains(&message).then_some(message);
-            let times = told.entry((object, trouble, single)).or_default();
+            let times = counts.entry((object, trouble, single)).or_default();
             *times += 1;
             if let Some(record) = recording.record() {
                 prop_assert_eq!(record.count, *times);
@@ -84,7 +84,7 @@ proptest! {
         play(&steps, |_, recording, _| write(&mut server, recording))?;
     }
 
-    /// D17.3: per object and type at most nine messages are recorded singly at a time, and all others as one.
+    /// D17.3: per object and type at most nine messages are recorded individually, and all others as one event.
     #[test]
     fn at_most_ten_events_per_reason_within_the_interval(steps in steps(5)) {
         let mut server = BTreeMap::new();

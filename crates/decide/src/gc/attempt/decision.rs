@@ -20,11 +20,11 @@ pub enum CollectionDecision {
         /// References to unblock before that, to break a cycle.
         unblock: Vec<OwnerReference>,
     },
-    /// It is deleted, with the propagation policy that its finalizers ask for.
+    /// It is deleted, with the propagation policy that its finalizers imply.
     Delete,
 }
 
-/// What the graph knows of an object's dependents.
+/// The state of an object's dependents in the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DependentState {
     /// It has none.
@@ -68,7 +68,7 @@ impl DependentState {
 }
 
 impl Propagation {
-    /// G4.7: the policy that the finalizers on an object ask for.
+    /// G4.7: the policy that the finalizers on an object imply.
     pub fn asked_for(live: &ObjectMetadata) -> Self {
         if live.has_finalizer(keys::ORPHAN_FINALIZER) {
             Self::Orphan

@@ -16,7 +16,7 @@ use super::{
 pub struct DeleteRequest {
     /// The object.
     pub target: Identity,
-    /// What happens to its dependents.
+    /// The propagation policy.
     pub propagation: Propagation,
     /// Precondition: the object has this uid.
     pub uid: Uid,
@@ -25,7 +25,7 @@ pub struct DeleteRequest {
 }
 
 gantry_model::text_enum! {
-    /// What happens to the dependents of a deleted object.
+    /// The propagation policy of a deletion.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum Propagation {
         /// Their references are removed.
@@ -40,7 +40,7 @@ gantry_model::text_enum! {
     pub fn as_str(self) -> &'static str;
 }
 
-/// What determines the propagation policy.
+/// The source of the propagation policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gc) enum PropagationSource {
     /// An owner is being deleted in the foreground, so this object is too (G4.6).
@@ -117,8 +117,8 @@ impl DeletionRun {
     }
 
     /// G4.8: the response to the delete request.
-    pub(super) fn answered(self, answer: DeleteResult) -> AttemptStep {
-        match answer {
+    pub(super) fn answered(self, response: DeleteResult) -> AttemptStep {
+        match response {
             DeleteResult::Accepted => {
                 let did = AttemptAction::Deleted(self.propagation());
                 AttemptStep::Done(AttemptResult::Settled { did, why: self.why })
@@ -154,10 +154,10 @@ impl DeletionConflict {
     /// G4.8: the object was read again.
     ///
     /// A change that left the owners alone, such as a status update, does not change the decision. The finalizers are
-    /// read again: they may ask for another propagation policy now.
-    pub(super) fn found(self, answer: ReadResult) -> AttemptStep {
+    /// read again: they may imply another propagation policy now.
+    pub(super) fn found(self, response: ReadResult) -> AttemptStep {
         let Self(run) = self;
-        match answer {
+        match response {
             ReadResult::Found(live) if run.is_same_garbage(&live) => {
                 DeletionRun { live, tries: Tries::Last, ..run }.begin()
             }

@@ -43,7 +43,7 @@ pub fn finalizer_retry_delay(conflicts: u32) -> Option<Duration> {
 }
 
 impl FinalizerRemoval {
-    /// Removes this finalizer from the object, which leads to this result.
+    /// Removes this finalizer from the object; the attempt then has this result.
     pub(in crate::gc) fn new(object: Identity, finalizer: &'static str, outcome: AttemptResult) -> Self {
         Self { object, finalizer, conflicts: 0, outcome: Box::new(outcome) }
     }
@@ -64,8 +64,8 @@ impl FinalizerRemoval {
     }
 
     /// The response to the live read; an object that is gone has no finalizers.
-    pub(super) fn found(self, answer: ReadResult) -> AttemptStep {
-        match answer {
+    pub(super) fn found(self, response: ReadResult) -> AttemptStep {
+        match response {
             ReadResult::Found(live) if live.identity.uid == self.object.uid => self.try_on(live),
             ReadResult::Found(_) | ReadResult::NotFound => self.done(),
             ReadResult::Failed(refusal) => {
@@ -75,8 +75,8 @@ impl FinalizerRemoval {
     }
 
     /// The response to the patch.
-    pub(super) fn patched(mut self, answer: PatchResult) -> AttemptStep {
-        match answer {
+    pub(super) fn patched(mut self, response: PatchResult) -> AttemptStep {
+        match response {
             PatchResult::Patched(_) | PatchResult::NotFound => self.done(),
             PatchResult::Conflict => {
                 self.conflicts = self.conflicts.saturating_add(1);

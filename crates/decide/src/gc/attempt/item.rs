@@ -75,8 +75,8 @@ impl Subject {
     }
 
     /// G4.2 to G4.4: the response to the live read of the item.
-    pub(super) fn found(self, answer: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
-        let live = match answer {
+    pub(super) fn found(self, response: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
+        let live = match response {
             ReadResult::Found(live) if live.identity.uid == *self.uid() => live,
             ReadResult::Found(_) | ReadResult::NotFound => return self.absent(),
             ReadResult::Failed(refusal) => {

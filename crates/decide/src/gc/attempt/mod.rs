@@ -10,8 +10,9 @@
 //!                                └─► (relink) ─► Done
 //! ```
 //!
-//! The graph alone never justifies a deletion: all owners are read live, and the delete request has the version of the object that was
-//! read as a precondition. That read may be answered from a cache: after a conflict the object is read live.
+//! The graph alone never justifies a deletion: all owners are read live, and the delete request has the version of the
+//! object that was read as a precondition. That read may be served from a cache: after a conflict the object is read
+//! live.
 
 mod decision;
 mod deletion;

@@ -84,8 +84,8 @@ impl OwnerClassification {
             return match resolve(&owner, owner.namespace.as_ref(), context.kinds) {
                 Err(error) => AttemptStep::Done(AttemptResult::Failed(error)),
                 Ok(owner) => {
-                    let question = PendingOwnerRead { classification: self, reference, owner: owner.clone() };
-                    AttemptStep::Read(owner, PendingRead(ReadPurpose::Owner(Box::new(question))))
+                    let pending = PendingOwnerRead { classification: self, reference, owner: owner.clone() };
+                    AttemptStep::Read(owner, PendingRead(ReadPurpose::Owner(Box::new(pending))))
                 }
             };
         }
@@ -97,9 +97,9 @@ impl OwnerClassification {
 
 impl PendingOwnerRead {
     /// The response to the live read of the owner.
-    pub(super) fn found(self, answer: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
+    pub(super) fn found(self, response: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
         let Self { mut classification, reference, owner } = self;
-        match answer {
+        match response {
             ReadResult::Found(live) if live.identity.uid == reference.uid => {
                 let class = if live.is_deleting_dependents() {
                     &mut classification.owners.waiting

@@ -27,16 +27,16 @@ pub(in crate::gc) enum RelinkChange {
     Unblock(Vec<OwnerReference>),
 }
 
-/// What it means if the object is gone.
+/// The result if the object does not exist any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::gc) enum OnGone {
-    /// There is nothing left to do.
+    /// Nothing remains to be done.
     Finish,
-    /// The item is retried, and then found absent.
+    /// The item is retried, and is then found absent.
     Retry,
 }
 
-/// What follows the change.
+/// The continuation after the change.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::gc) enum Then {
     /// The attempt ends.
@@ -67,8 +67,8 @@ impl Relink {
     }
 
     /// Requests the replacement of the whole list.
-    pub(super) fn replace_list(self: Box<Self>, answer: ReadResult) -> AttemptStep {
-        match answer {
+    pub(super) fn replace_list(self: Box<Self>, response: ReadResult) -> AttemptStep {
+        match response {
             ReadResult::Found(live) if live.identity.uid == self.object.uid => {
                 let owners = self.change.applied_to(live.owners);
                 let patch = MetadataPatch::SetOwners { version: live.resource_version, owners };
@@ -82,8 +82,8 @@ impl Relink {
     }
 
     /// The response to the patch.
-    pub(super) fn patched(self: Box<Self>, answer: PatchResult) -> AttemptStep {
-        match answer {
+    pub(super) fn patched(self: Box<Self>, response: PatchResult) -> AttemptStep {
+        match response {
             PatchResult::Patched(live) => self.then.go_on(live),
             PatchResult::NotFound => self.gone(),
             PatchResult::Conflict => {

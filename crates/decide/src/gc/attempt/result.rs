@@ -12,18 +12,18 @@ use crate::gc::QueueItem;
 pub enum AttemptResult {
     /// Everything that can be done now was done.
     Settled {
-        /// What was done.
+        /// The action that was carried out.
         did: AttemptAction,
-        /// Why that, and no more.
+        /// Why nothing more was done.
         why: AttemptReason,
     },
-    /// No object has this identity: the graph has to get [`crate::gc::GraphChange::VerifiedAbsent`].
+    /// No object has this identity: the graph has to be updated with [`crate::gc::GraphChange::VerifiedAbsent`].
     Absent(Identity),
     /// It failed.
     Failed(AttemptError),
 }
 
-/// What an attempt did.
+/// The action of an attempt.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptAction {
     /// Nothing.
@@ -51,7 +51,7 @@ pub enum AttemptReason {
     NoOwners,
     /// These owners exist.
     SolidOwners(Vec<OwnerReference>),
-    /// No owner is left that keeps the object.
+    /// No owner remains that keeps the object.
     NoSolidOwner(Owners),
     /// The foreground deletion waits for dependents.
     WaitingForDependents {
@@ -74,7 +74,7 @@ pub enum AttemptReason {
 /// Why an attempt failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AttemptError {
-    /// No such kind is served, at the moment.
+    /// No such kind is currently served.
     UnknownKind(Identity),
     /// The owner's kind is namespaced, but the dependent is cluster-scoped.
     NamespacedOwnerOfClusterScoped(Identity),
@@ -143,7 +143,7 @@ impl fmt::Display for AttemptReason {
             Self::WaitingForDependents { blocking } => {
                 write!(f, "waiting for {blocking} dependents to go first")
             }
-            Self::NoBlockingDependents => write!(f, "no dependents left to wait for"),
+            Self::NoBlockingDependents => write!(f, "no dependents remain to wait for"),
             Self::DependentsOrphaned { dependents } => {
                 write!(f, "left {} without it", Counted(*dependents, "dependent"))
             }
@@ -189,7 +189,7 @@ impl fmt::Display for AttemptError {
                 write!(f, "cannot delete {identity}: {refusal}")
             }
             Self::Conflict(identity) => write!(f, "{identity} changed meanwhile"),
-            Self::Vanished(identity) => write!(f, "{identity} went meanwhile"),
+            Self::Vanished(identity) => write!(f, "{identity} was deleted meanwhile"),
         }
     }
 }

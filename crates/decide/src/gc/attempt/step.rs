@@ -15,11 +15,12 @@ use crate::gc::AttemptContext;
 
 /// The next step of an attempt.
 #[derive(Clone, Debug, PartialEq)]
-#[must_use = "an attempt goes on until it is done"]
+#[must_use = "an attempt continues until it is done"]
 pub enum AttemptStep {
-    /// Read this object live, bypassing every cache, and resume. Only the first read of an attempt may be answered from a cache.
+    /// Read this object live, bypassing every cache, and resume. Only the first read of an attempt may be served from a
+    /// cache.
     ///
-    /// The response is whatever object has this name, whatever its uid.
+    /// The response is the object of this name, whatever its uid.
     Read(Identity, PendingRead),
     /// Patch this object and resume.
     Patch(Identity, MetadataPatch, PendingPatch),
@@ -60,7 +61,7 @@ pub enum PatchResult {
 /// The response to a delete request.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DeleteResult {
-    /// The object is gone or being deleted.
+    /// The object is deleted or being deleted.
     Accepted,
     /// No object has the name.
     NotFound,
@@ -111,32 +112,32 @@ pub(super) enum PatchPurpose {
 
 impl PendingRead {
     /// Continues with the response.
-    pub fn resume(self, answer: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
+    pub fn resume(self, response: ReadResult, context: &mut AttemptContext<'_>) -> AttemptStep {
         match self.0 {
-            ReadPurpose::Item(subject) => subject.found(answer, context),
-            ReadPurpose::Owner(question) => question.found(answer, context),
-            ReadPurpose::Relink(relink) => relink.replace_list(answer),
-            ReadPurpose::DeleteRequest(conflict) => conflict.found(answer),
-            ReadPurpose::Finalizer(removal) => removal.found(answer),
+            ReadPurpose::Item(subject) => subject.found(response, context),
+            ReadPurpose::Owner(pending) => pending.found(response, context),
+            ReadPurpose::Relink(relink) => relink.replace_list(response),
+            ReadPurpose::DeleteRequest(conflict) => conflict.found(response),
+            ReadPurpose::Finalizer(removal) => removal.found(response),
         }
     }
 }
 
 impl PendingPatch {
     /// Continues with the response.
-    pub fn resume(self, answer: PatchResult) -> AttemptStep {
+    pub fn resume(self, response: PatchResult) -> AttemptStep {
         match self.0 {
-            PatchPurpose::Relink(relink) if answer == PatchResult::UnsupportedForm => relink.read_list(),
-            PatchPurpose::Relink(relink) | PatchPurpose::RelinkWhole(relink) => relink.patched(answer),
-            PatchPurpose::Finalizer(removal) => removal.patched(answer),
+            PatchPurpose::Relink(relink) if response == PatchResult::UnsupportedForm => relink.read_list(),
+            PatchPurpose::Relink(relink) | PatchPurpose::RelinkWhole(relink) => relink.patched(response),
+            PatchPurpose::Finalizer(removal) => removal.patched(response),
         }
     }
 }
 
 impl PendingDelete {
     /// Continues with the response.
-    pub fn resume(self, answer: DeleteResult) -> AttemptStep {
-        self.0.answered(answer)
+    pub fn resume(self, response: DeleteResult) -> AttemptStep {
+        self.0.answered(response)
     }
 }
 
@@ -148,8 +149,8 @@ impl PendingWait {
 }
 
 impl From<Result<ObjectMetadata, Refusal>> for ReadResult {
-    fn from(answer: Result<ObjectMetadata, Refusal>) -> Self {
-        match answer {
+    fn from(response: Result<ObjectMetadata, Refusal>) -> Self {
+        match response {
             Ok(object) => Self::Found(object),
             Err(refusal) if refusal.kind == RefusalKind::NotFound => Self::NotFound,
             Err(refusal) => Self::Failed(refusal),
@@ -158,8 +159,8 @@ impl From<Result<ObjectMetadata, Refusal>> for ReadResult {
 }
 
 impl From<Result<ObjectMetadata, Refusal>> for PatchResult {
-    fn from(answer: Result<ObjectMetadata, Refusal>) -> Self {
-        match answer {
+    fn from(response: Result<ObjectMetadata, Refusal>) -> Self {
+        match response {
             Ok(object) => Self::Patched(object),
             Err(refusal) => match refusal.kind {
                 RefusalKind::NotFound => Self::NotFound,
@@ -172,8 +173,8 @@ impl From<Result<ObjectMetadata, Refusal>> for PatchResult {
 }
 
 impl From<Result<(), Refusal>> for DeleteResult {
-    fn from(answer: Result<(), Refusal>) -> Self {
-        match answer {
+    fn from(response: Result<(), Refusal>) -> Self {
+        match response {
             Ok(()) => Self::Accepted,
             Err(refusal) => match refusal.kind {
                 RefusalKind::NotFound => Self::NotFound,
@@ -186,5 +187,5 @@ impl From<Result<(), Refusal>> for DeleteResult {
 
 /// The refusal of a patch whose type was the last alternative.
 pub(super) fn unsupported_form() -> Refusal {
-    Refusal::new(RefusalKind::UnsupportedForm, "the API server takes no merge patch for this kind")
+    Refusal::new(RefusalKind::UnsupportedForm, "the API server supports no merge patch for this kind")
 }

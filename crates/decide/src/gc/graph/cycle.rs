@@ -7,7 +7,7 @@ use gantry_model::Uid;
 use super::{Graph, Presence};
 
 impl Graph {
-    /// The owners that wait for this object while it, perhaps through others, waits for them.
+    /// The owners that wait for this object while it waits for them, directly or through others.
     ///
     /// All objects of the cycle are being deleted in the foreground. The attempt on any of them may unblock these
     /// owners; otherwise all would wait forever. Upstream breaks only cycles that it finds while one member is not

@@ -125,8 +125,8 @@ impl Graph {
         let added: Vec<_> = now.iter().filter(|owner| !had.contains(&owner.uid)).cloned().collect();
         self.link(dependent, &added, effects);
         self.unlink(&dependent.uid, &had - &has);
-        // Beyond upstream: a cluster-scoped object with a namespaced owner is left alone and never retried. Once its
-        // references are corrected it has to be enqueued, or it would be left alone until the next restart.
+        // Beyond upstream: a cluster-scoped object with a namespaced owner is left alone and never retried. It has to
+        // be enqueued once its references are corrected, or it would be left alone until the next restart.
         if dependent.namespace.is_none() && !now.is_empty() {
             effects.push(Effect::attempt_on(&dependent.uid));
         }
@@ -145,7 +145,7 @@ impl Graph {
     }
 }
 
-/// The uids of references: an owner counts once, however often it is named.
+/// The uids of references; an owner that is named several times counts once.
 trait CollectUids {
     fn collect_uids(self) -> BTreeSet<Uid>;
 }

@@ -1,4 +1,4 @@
-//! The memory of absent owners.
+//! The cache of absent owners.
 
 use gantry_model::{Identity, Namespace};
 
@@ -9,23 +9,23 @@ fn owner(n: usize) -> Identity {
     replica_set(&format!("web-{n}")).identity
 }
 
-/// G4.5: the memory holds 500 owners, and forgets the one that was not asked about for longest.
+/// G4.5: the cache holds 500 owners, and evicts the least recently used one.
 #[test]
 fn the_five_hundred_and_first_owner_displaces_the_one_not_asked_about_for_longest() {
     let mut absent = AbsentOwners::new();
     (0..ABSENT_OWNERS_MAX).for_each(|n| absent.insert(owner(n)));
     assert_eq!(absent.len(), 500);
-    assert!(absent.contains(&owner(0)), "nothing is displaced while there is room");
+    assert!(absent.contains(&owner(0)), "nothing is evicted while there is room");
 
     absent.insert(owner(ABSENT_OWNERS_MAX));
 
     assert_eq!(absent.len(), 500);
-    assert!(absent.contains(&owner(0)), "it was asked about a moment ago");
+    assert!(absent.contains(&owner(0)), "it was used most recently");
     assert!(!absent.contains(&owner(1)));
     assert!(absent.contains(&owner(ABSENT_OWNERS_MAX)));
 }
 
-/// G4.5: telling again counts as use as well, and takes no second place.
+/// G4.5: inserting an owner again counts as a use, and adds no second entry.
 #[test]
 fn an_owner_that_is_reported_twice_is_remembered_once() {
     let mut absent = AbsentOwners::with_room_for(2);
@@ -37,7 +37,7 @@ fn an_owner_that_is_reported_twice_is_remembered_once() {
     assert_eq!(remembered, [1, 3]);
 }
 
-/// G4.5: that one set of coordinates leads nowhere says nothing about another one with the same uid.
+/// G4.5: the absence of one identity does not apply to another one with the same uid.
 #[test]
 fn absence_is_remembered_for_all_coordinates_and_the_namespace() {
     let gone = pod("web").identity;

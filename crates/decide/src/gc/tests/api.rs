@@ -1,4 +1,4 @@
-//! A tiny API server: metadata only, no grace periods, every object's deletion by the rules O6.1 to O6.5.
+//! A small API server: metadata only, no grace periods; deletion follows the rules O6.1 to O6.5 for every object.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,10 +11,10 @@ use crate::gc::{DeleteRequest, GraphChange, KindLookup, Propagation};
 
 use super::Served;
 
-/// Where an object is stored: all versions of a group share one place.
+/// The place of a stored object, which all versions of a group share.
 type Place = (String, String, Option<Namespace>, Name);
 
-/// What is stored, and what the watches have yet to be told.
+/// The stored objects, and the watch events that are not delivered yet.
 #[derive(Default)]
 pub(super) struct Api {
     objects: BTreeMap<Place, ObjectMetadata>,
@@ -34,12 +34,12 @@ impl Api {
         self.objects.insert(place, object);
     }
 
-    /// Whatever has this name.
+    /// The object of this name, whatever its uid.
     pub(super) fn get(&self, identity: &Identity) -> Option<&ObjectMetadata> {
         self.objects.get(&place(identity))
     }
 
-    /// The very object with this uid.
+    /// The object with this uid.
     pub(super) fn by_uid(&self, uid: &Uid) -> Option<&ObjectMetadata> {
         self.objects().find(|object| object.identity.uid == *uid)
     }
@@ -51,7 +51,7 @@ impl Api {
     pub(super) fn read(&self, identity: &Identity) -> ReadResult {
         assert!(
             Served.scope(&identity.api_version, &identity.kind).is_some(),
-            "{identity} cannot be asked for"
+            "{identity} cannot be requested"
         );
         self.get(identity).cloned().map_or(ReadResult::NotFound, ReadResult::Found)
     }
@@ -111,7 +111,7 @@ impl Api {
         self.store(object);
     }
 
-    /// Keeps the object in its new state, or not at all: nothing holds what is being deleted but its finalizers.
+    /// Stores the new state, or removes an object that is being deleted and has no finalizers.
     fn store(&mut self, mut object: ObjectMetadata) -> ObjectMetadata {
         self.writes += 1;
         object.resource_version = self.next_version();

@@ -4,7 +4,7 @@ use gantry_model::patch::MetadataPatch;
 use gantry_model::{Identity, ObjectMetadata, OwnerReference, Refusal};
 use gantry_testkit::{MetadataBuilder, reference};
 
-use super::{HOLD, Memory, asks_to_read, deployment, done, ghost, node, pod, replica_set, uid};
+use super::{HOLD, Memory, deployment, done, expect_read, node, pod, replica_set, uid, unserved_object};
 use crate::gc::attempt::{CollectionDecision, DependentState, Owners, PatchResult, ReadResult, decide};
 use crate::gc::{
     AttemptAction, AttemptError, AttemptReason, AttemptResult, AttemptStep, DeleteRequest, Propagation,
@@ -14,47 +14,47 @@ use crate::gc::{
 const FOREGROUND: &str = "foregroundDeletion";
 const ORPHAN: &str = "orphan";
 
-fn left(why: AttemptReason) -> AttemptResult {
+fn unchanged(why: AttemptReason) -> AttemptResult {
     AttemptResult::Settled { did: AttemptAction::Nothing, why }
 }
 
-fn asks_to_delete(step: AttemptStep) -> DeleteRequest {
+fn expect_delete(step: AttemptStep) -> DeleteRequest {
     match step {
         AttemptStep::Delete(deletion, _) => deletion,
-        other => panic!("wanted a deletion, got {other:?}"),
+        other => panic!("expected a deletion, got {other:?}"),
     }
 }
 
-/// Walks an attempt up to where the item was read and its first owner is asked for.
+/// An attempt up to the request for its first owner: the item was read.
 fn with_item_read(memory: &mut Memory, item: &ObjectMetadata) -> AttemptStep {
     let step = memory.attempt(item);
     memory.finds(step, item)
 }
 
-/// G4.1: what is on its way out is left alone, without a live read; so is what spares its dependents.
+/// G4.1: an item that is being deleted is left alone, without a live read; so is one that orphans its dependents.
 #[test]
 fn an_item_that_is_already_being_deleted_is_left_alone() {
     for p in [pod("p").held_by(HOLD).deleting(), pod("p").held_by(ORPHAN).deleting()] {
-        assert_eq!(done(Memory::of(&[&p]).attempt(&p)), left(AttemptReason::AlreadyDeleting));
+        assert_eq!(done(Memory::of(&[&p]).attempt(&p)), unchanged(AttemptReason::AlreadyDeleting));
     }
 }
 
-/// G4.1: what waits for its dependents is looked at all the same.
+/// G4.1: an item that waits for its dependents is processed although it is being deleted.
 #[test]
 fn an_item_that_waits_for_its_dependents_is_looked_at() {
     let web = replica_set("web").held_by(FOREGROUND).deleting();
-    assert_eq!(asks_to_read(Memory::of(&[&web]).attempt(&web)).0, web.identity);
+    assert_eq!(expect_read(Memory::of(&[&web]).attempt(&web)).0, web.identity);
 }
 
-/// G4.2: an unserved kind cannot be read; retried.
+/// G4.2: an item of an unserved kind cannot be read; it is retried.
 #[test]
 fn an_item_of_an_unknown_kind_fails_and_may_be_retried() {
-    let casper = ghost("casper");
-    let outcome = done(Memory::of(&[&casper]).attempt(&casper));
-    assert_eq!(outcome, AttemptResult::Failed(AttemptError::UnknownKind(casper.identity)));
+    let unserved = unserved_object("unserved");
+    let outcome = done(Memory::of(&[&unserved]).attempt(&unserved));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::UnknownKind(unserved.identity)));
 }
 
-/// G4.2: an owner of a namespaced kind that only a cluster-scoped object names can be looked for nowhere.
+/// G4.2: an owner of a namespaced kind that only a cluster-scoped object names cannot be read in any namespace.
 #[test]
 fn a_namespaced_item_without_a_namespace_fails_for_good() {
     let web = replica_set("web").cluster_scoped();
@@ -63,7 +63,7 @@ fn a_namespaced_item_without_a_namespace_fails_for_good() {
     assert_eq!(outcome, AttemptResult::Failed(AttemptError::NamespacedOwnerOfClusterScoped(web.identity)));
 }
 
-/// G4.2: a cluster-scoped owner is read in no namespace, though its dependent's was noted.
+/// G4.2: a cluster-scoped owner is read without a namespace, although the graph recorded that of its dependent.
 #[test]
 fn a_cluster_scoped_item_is_read_in_no_namespace_and_reported_absent_as_the_graph_knows_it() {
     let rack = node("rack");
@@ -71,62 +71,62 @@ fn a_cluster_scoped_item_is_read_in_no_namespace_and_reported_absent_as_the_grap
     let step = memory.attempt_item(&QueueItem::Virtual(uid(&rack)));
     assert!(matches!(&step, AttemptStep::Read(identity, _) if *identity == rack.identity));
     let known_as = rack.identity.in_namespace(Some("default".into()));
-    assert_eq!(done(memory.answer(step, ReadResult::NotFound)), AttemptResult::Absent(known_as));
+    assert_eq!(done(memory.respond(step, ReadResult::NotFound)), AttemptResult::Absent(known_as));
 }
 
-/// G4.2: no object of the name, or one with another uid.
+/// G4.2: an item is absent if no object has its name, or one with another uid.
 #[test]
 fn an_item_that_is_not_there_or_is_another_one_is_absent() {
     let p = pod("p").owned_by(&replica_set("web"));
-    for answer in [ReadResult::NotFound, ReadResult::Found(p.clone().uid("another"))] {
+    for response in [ReadResult::NotFound, ReadResult::Found(p.clone().uid("another"))] {
         let mut memory = Memory::of(&[&p]);
         let step = memory.attempt(&p);
-        assert_eq!(done(memory.answer(step, answer)), AttemptResult::Absent(p.identity.clone()));
+        assert_eq!(done(memory.respond(step, response)), AttemptResult::Absent(p.identity.clone()));
     }
 }
 
-/// G4.2: no answer is no proof of absence.
+/// G4.2: a failed read is no proof of absence.
 #[test]
 fn an_item_that_cannot_be_read_is_retried() {
     let p = pod("p").owned_by(&replica_set("web"));
     let mut memory = Memory::of(&[&p]);
     let step = memory.attempt(&p);
     let refusal = Refusal::other("timed out");
-    let outcome = done(memory.answer(step, ReadResult::Failed(refusal.clone())));
+    let outcome = done(memory.respond(step, ReadResult::Failed(refusal.clone())));
     assert_eq!(outcome, AttemptResult::Failed(AttemptError::ReadFailed(p.identity, refusal)));
 }
 
-/// G4.4: what counts are the live references, not what the graph remembers.
+/// G4.4: the live references count, not those in the graph.
 #[test]
 fn an_item_without_live_owner_references_is_left_alone() {
     let p = pod("p").owned_by(&replica_set("web"));
     let mut memory = Memory::of(&[&p]);
     let step = memory.attempt(&p);
-    assert_eq!(done(memory.finds(step, &pod("p"))), left(AttemptReason::NoOwners));
+    assert_eq!(done(memory.finds(step, &pod("p"))), unchanged(AttemptReason::NoOwners));
 }
 
-/// G4.5: an owner is looked for where its dependent lives, by exactly the coordinates of the reference.
+/// G4.5: an owner is read in the namespace of its dependent, by exactly the coordinates of the reference.
 #[test]
 fn a_namespaced_owner_is_looked_for_in_the_items_namespace() {
     let old_style = OwnerReference { api_version: "apps/v1beta2".into(), ..reference(&replica_set("web")) };
     let p = pod("p").in_namespace("shop").referring(old_style);
     let mut memory = Memory::of(&[&p]);
-    let (asked, _) = asks_to_read(with_item_read(&mut memory, &p));
+    let (requested, _) = expect_read(with_item_read(&mut memory, &p));
     let expected =
         Identity { api_version: "apps/v1beta2".into(), ..replica_set("web").in_namespace("shop").identity };
-    assert_eq!(asked, expected);
+    assert_eq!(requested, expected);
 }
 
-/// G4.5: a cluster-scoped owner is looked for in no namespace.
+/// G4.5: a cluster-scoped owner is read without a namespace.
 #[test]
 fn a_cluster_scoped_owner_is_looked_for_in_no_namespace() {
     let p = pod("p").owned_by(&node("rack"));
     let mut memory = Memory::of(&[&p]);
-    let (asked, _) = asks_to_read(with_item_read(&mut memory, &p));
-    assert_eq!(asked, node("rack").identity);
+    let (requested, _) = expect_read(with_item_read(&mut memory, &p));
+    assert_eq!(requested, node("rack").identity);
 }
 
-/// G4.5: an owner that exists keeps what it owns, whatever its own state, unless it waits for its dependents.
+/// G4.5: an existing owner keeps its dependents, whatever its own state, unless it waits for them.
 #[test]
 fn an_owner_that_exists_keeps_the_item() {
     let web = replica_set("web");
@@ -140,25 +140,25 @@ fn an_owner_that_exists_keeps_the_item() {
         let mut memory = Memory::of(&[&web, &p]);
         let step = with_item_read(&mut memory, &p);
         let outcome = done(memory.finds(step, &owner));
-        assert_eq!(outcome, left(AttemptReason::SolidOwners(vec![reference(&web)])), "{owner:?}");
+        assert_eq!(outcome, unchanged(AttemptReason::SolidOwners(vec![reference(&web)])), "{owner:?}");
     }
 }
 
-/// G4.5: whatever else has the owner's name is not the owner, and both ways of not being there are remembered.
+/// G4.5: another object of the owner's name is not the owner; in both cases the owner is remembered as absent.
 #[test]
 fn an_owner_that_is_not_there_or_is_another_one_is_dangling_and_remembered() {
     let web = replica_set("web");
-    for answer in [ReadResult::NotFound, ReadResult::Found(web.clone().uid("another"))] {
+    for response in [ReadResult::NotFound, ReadResult::Found(web.clone().uid("another"))] {
         let p = pod("p").owned_by(&web);
         let mut memory = Memory::of(&[&p]);
         let step = with_item_read(&mut memory, &p);
-        let deletion = asks_to_delete(memory.answer(step, answer));
+        let deletion = expect_delete(memory.respond(step, response));
         assert_eq!(deletion.target, p.identity);
         assert!(memory.absent.contains(&web.identity));
     }
 }
 
-/// G4.5: what is remembered need not be asked; cluster-scoped owners are remembered without a namespace.
+/// G4.5: an owner known to be absent is not read; cluster-scoped owners are remembered without a namespace.
 #[test]
 fn an_owner_known_to_be_absent_is_not_asked_for() {
     for (owner, remembered) in
@@ -167,7 +167,7 @@ fn an_owner_known_to_be_absent_is_not_asked_for() {
         let p = pod("p").owned_by(&owner);
         let mut memory = Memory::of(&[&p]);
         memory.absent.insert(remembered);
-        let deletion = asks_to_delete(with_item_read(&mut memory, &p));
+        let deletion = expect_delete(with_item_read(&mut memory, &p));
         assert_eq!(deletion.target, p.identity);
     }
 }
@@ -179,10 +179,10 @@ fn the_absence_of_a_cluster_scoped_owner_is_remembered_without_a_namespace() {
     let p = pod("p").owned_by(&rack);
     let mut memory = Memory::of(&[&p]);
     let step = with_item_read(&mut memory, &p);
-    asks_to_delete(memory.answer(step, ReadResult::NotFound));
+    expect_delete(memory.respond(step, ReadResult::NotFound));
     let q = pod("q").in_namespace("elsewhere").owned_by(&rack);
     memory.sees(&q);
-    assert_eq!(asks_to_delete(with_item_read(&mut memory, &q)).target, q.identity);
+    assert_eq!(expect_delete(with_item_read(&mut memory, &q)).target, q.identity);
 }
 
 /// G4.5: an owner that is absent in one namespace may be present in another.
@@ -192,10 +192,10 @@ fn the_absence_of_an_owner_in_another_namespace_says_nothing() {
     let p = pod("p").owned_by(&web);
     let mut memory = Memory::of(&[&p]);
     memory.absent.insert(web.identity.in_namespace(Some("elsewhere".into())));
-    assert_eq!(asks_to_read(with_item_read(&mut memory, &p)).0, web.identity);
+    assert_eq!(expect_read(with_item_read(&mut memory, &p)).0, web.identity);
 }
 
-/// G4.5: a reference that can lead nowhere is a mistake; who makes it is left alone, for good.
+/// G4.5: a reference of a cluster-scoped object to a namespaced owner is a permanent error; the object is left alone.
 #[test]
 fn a_cluster_scoped_item_with_a_namespaced_owner_fails_for_good() {
     let web = replica_set("web").cluster_scoped();
@@ -205,35 +205,35 @@ fn a_cluster_scoped_item_with_a_namespaced_owner_fails_for_good() {
     assert_eq!(outcome, AttemptResult::Failed(AttemptError::NamespacedOwnerOfClusterScoped(web.identity)));
 }
 
-/// G4.5: while one owner cannot be judged, nothing happens, whatever the others are.
+/// G4.5: while one owner cannot be classified, nothing is done, whatever the other owners are.
 #[test]
 fn an_owner_that_cannot_be_read_leaves_the_item_for_later() {
-    let (gone, casper, web) = (replica_set("gone"), ghost("casper"), replica_set("web"));
-    let p = pod("p").owned_by(&gone).owned_by(&casper);
+    let (gone, unserved, web) = (replica_set("gone"), unserved_object("unserved"), replica_set("web"));
+    let p = pod("p").owned_by(&gone).owned_by(&unserved);
     let mut memory = Memory::of(&[&p]);
     let step = with_item_read(&mut memory, &p);
-    let outcome = done(memory.answer(step, ReadResult::NotFound));
-    assert_eq!(outcome, AttemptResult::Failed(AttemptError::UnknownKind(casper.identity)));
+    let outcome = done(memory.respond(step, ReadResult::NotFound));
+    assert_eq!(outcome, AttemptResult::Failed(AttemptError::UnknownKind(unserved.identity)));
 
     let q = pod("q").owned_by(&gone).owned_by(&web);
     memory.sees(&q);
     let step = with_item_read(&mut memory, &q);
     let refusal = Refusal::other("timed out");
-    let outcome = done(memory.answer(step, ReadResult::Failed(refusal.clone())));
+    let outcome = done(memory.respond(step, ReadResult::Failed(refusal.clone())));
     assert_eq!(outcome, AttemptResult::Failed(AttemptError::ReadFailed(web.identity, refusal)));
 }
 
-/// G4.5: one solid owner is enough; exactly the others are taken off.
+/// G4.5: one solid owner is enough; exactly the references to the others are removed.
 #[test]
 fn an_item_with_a_solid_owner_keeps_it_and_loses_the_others() {
     let (gone, solid, waiting) = (replica_set("gone"), replica_set("solid"), replica_set("waiting"));
     let p = pod("p").owned_by(&gone).owned_by(&solid).blocking(&waiting);
     let mut memory = Memory::of(&[&p]);
     let step = with_item_read(&mut memory, &p);
-    let step = memory.answer(step, ReadResult::NotFound);
+    let step = memory.respond(step, ReadResult::NotFound);
     let step = memory.finds(step, &solid);
     let step = memory.finds(step, &waiting.clone().held_by(FOREGROUND).deleting());
-    let AttemptStep::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(target, patch, patching) = step else { panic!("expected a patch, got {step:?}") };
     assert_eq!(target, p.identity);
     assert_eq!(patch, MetadataPatch::Release { object: uid(&p), owners: vec![uid(&gone), uid(&waiting)] });
     let outcome = done(patching.resume(PatchResult::Patched(p)));
@@ -244,14 +244,14 @@ fn an_item_with_a_solid_owner_keeps_it_and_loses_the_others() {
     );
 }
 
-/// G4.7, G4.8: garbage is deleted under the uid and version that were read.
+/// G4.7, G4.8: garbage is deleted with the uid and version that were read as preconditions.
 #[test]
 fn an_item_whose_owners_are_all_gone_is_deleted_in_the_background() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web).version("42");
     let mut memory = Memory::of(&[&p]);
     let step = with_item_read(&mut memory, &p);
-    let deletion = asks_to_delete(memory.answer(step, ReadResult::NotFound));
+    let deletion = expect_delete(memory.respond(step, ReadResult::NotFound));
     let expected = DeleteRequest {
         target: p.identity.clone(),
         propagation: Propagation::Background,
@@ -261,7 +261,7 @@ fn an_item_whose_owners_are_all_gone_is_deleted_in_the_background() {
     assert_eq!(deletion, expected);
 }
 
-/// G4.7: what was asked for before, by finalizers on the live object, is still asked for.
+/// G4.7: the propagation policy that the finalizers on the live object imply is kept.
 #[test]
 fn the_finalizers_on_garbage_say_what_becomes_of_its_dependents() {
     for (finalizer, propagation) in [
@@ -273,12 +273,12 @@ fn the_finalizers_on_garbage_say_what_becomes_of_its_dependents() {
         let mut memory = Memory::of(&[&web]);
         let step = memory.attempt(&web);
         let step = memory.finds(step, &web.clone().held_by(finalizer));
-        let deletion = asks_to_delete(memory.answer(step, ReadResult::NotFound));
+        let deletion = expect_delete(memory.respond(step, ReadResult::NotFound));
         assert_eq!(deletion.propagation, propagation);
     }
 }
 
-/// G4.6, G4.7: an owner that waits has what it owns deleted; after its own dependents, if there are any.
+/// G4.6, G4.7: a dependent of an owner that waits is deleted; in the foreground if it has dependents itself.
 #[test]
 fn an_item_of_a_waiting_owner_goes_after_its_own_dependents() {
     let shop = deployment("shop");
@@ -290,11 +290,11 @@ fn an_item_of_a_waiting_owner_goes_after_its_own_dependents() {
     ] {
         let mut memory = Memory::of(&seen);
         let step = with_item_read(&mut memory, &web);
-        assert_eq!(asks_to_delete(memory.finds(step, &waiting)).propagation, propagation);
+        assert_eq!(expect_delete(memory.finds(step, &waiting)).propagation, propagation);
     }
 }
 
-/// G4.6: a dependent that waits for its own dependents may be waiting for this very item.
+/// G4.6: a dependent that waits for its own dependents may be waiting for this item.
 #[test]
 fn an_item_that_may_be_in_a_cycle_stops_blocking_before_it_is_deleted() {
     let shop = deployment("shop");
@@ -305,28 +305,28 @@ fn an_item_that_may_be_in_a_cycle_stops_blocking_before_it_is_deleted() {
     memory.absent.insert(deployment("gone").identity);
     let step = with_item_read(&mut memory, &web);
     let step = memory.finds(step, &waiting);
-    let AttemptStep::Patch(_, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(_, patch, patching) = step else { panic!("expected a patch, got {step:?}") };
     let blocking = OwnerReference { block_owner_deletion: true, ..reference(&shop) };
     assert_eq!(patch, MetadataPatch::Unblock { object: uid(&web), references: vec![blocking] });
 
     let unblocked = replica_set("web").owned_by(&shop).owned_by(&deployment("gone")).version("2");
-    let deletion = asks_to_delete(patching.resume(PatchResult::Patched(unblocked)));
+    let deletion = expect_delete(patching.resume(PatchResult::Patched(unblocked)));
     assert_eq!(deletion.propagation, Propagation::Foreground);
-    assert_eq!(deletion.version, Some("2".into()), "the patch has made a new version");
+    assert_eq!(deletion.version, Some("2".into()), "the patch created a new version");
 }
 
-/// G4.6: there is nothing to unblock if no reference blocks.
+/// G4.6: nothing has to be unblocked if no reference blocks.
 #[test]
 fn an_item_that_blocks_no_owner_is_deleted_without_a_patch() {
     let shop = deployment("shop");
     let web = replica_set("web").owned_by(&shop);
     let mut memory = Memory::of(&[&web, &pod("p").blocking(&web).held_by(FOREGROUND).deleting()]);
     let step = with_item_read(&mut memory, &web);
-    let deletion = asks_to_delete(memory.finds(step, &shop.held_by(FOREGROUND).deleting()));
+    let deletion = expect_delete(memory.finds(step, &shop.held_by(FOREGROUND).deleting()));
     assert_eq!(deletion.propagation, Propagation::Foreground);
 }
 
-/// G4.8: an item that was given another owner while it was unblocked is judged afresh.
+/// G4.8: an item that got another owner while it was unblocked is not deleted, but retried.
 #[test]
 fn an_item_that_gets_another_owner_while_it_is_unblocked_is_not_deleted() {
     let shop = deployment("shop");
@@ -334,13 +334,13 @@ fn an_item_that_gets_another_owner_while_it_is_unblocked_is_not_deleted() {
     let mut memory = Memory::of(&[&web, &pod("p").blocking(&web).held_by(FOREGROUND).deleting()]);
     let step = with_item_read(&mut memory, &web);
     let step = memory.finds(step, &shop.clone().held_by(FOREGROUND).deleting());
-    let AttemptStep::Patch(_, _, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(_, _, patching) = step else { panic!("expected a patch, got {step:?}") };
     let adopted = replica_set("web").owned_by(&shop).owned_by(&deployment("new"));
     let outcome = done(patching.resume(PatchResult::Patched(adopted)));
     assert_eq!(outcome, AttemptResult::Failed(AttemptError::Conflict(web.identity)));
 }
 
-/// G4.5, G4.6, G4.7: the decision, by who is left.
+/// G4.5, G4.6, G4.7: the decision for each combination of owners and dependents.
 #[test]
 fn the_decision_follows_from_owners_and_dependents() {
     let p = pod("p").blocking(&replica_set("web"));

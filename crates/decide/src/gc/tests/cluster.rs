@@ -1,4 +1,4 @@
-//! A tiny cluster: the API server of `api`, and a collector that is driven step by step until nothing changes.
+//! A small cluster: the API server of `api`, and a collector that is driven step by step until nothing changes.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,20 +14,20 @@ use crate::gc::{
     ItemDisposition, KindLookup, ObjectEvent, Propagation, QueueItem, ResourceScope,
 };
 
-/// After so many rounds of retries that changed nothing, nothing will.
+/// The number of rounds of retries without any write after which the cluster counts as settled.
 const QUIET_ROUNDS: u32 = 12;
 
-/// A story that takes longer than this does not end.
+/// The maximum number of steps of a test.
 const STEPS_MAX: u32 = 50_000;
 
-/// What a queue holds.
+/// An item of a queue.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Work {
     Delete(QueueItem),
     Orphan(Uid),
 }
 
-/// The API server, the collector, and what can be told about them afterwards.
+/// The API server, the collector, and a record of what they did.
 #[derive(Default)]
 pub(super) struct Cluster {
     pub(super) api: Api,
@@ -35,13 +35,13 @@ pub(super) struct Cluster {
     queue: VecDeque<Work>,
     /// Work that waits for its rate limit.
     later: Vec<Work>,
-    /// What the collector did, in its own words.
+    /// The requests of the collector, one line each.
     pub(super) log: Vec<String>,
     pub(super) reports: Vec<ObjectEvent>,
-    /// Deletions of objects that something should have protected.
-    pub(super) wrongs: Vec<String>,
-    /// Done to the object right before the next request to delete it.
-    pub(super) meddle: Option<fn(&mut Api, &Uid)>,
+    /// Deletions of objects that an owner or the lack of owners should have prevented.
+    pub(super) violations: Vec<String>,
+    /// A change that is made to the object right before the next delete request.
+    pub(super) interfere: Option<fn(&mut Api, &Uid)>,
 }
 
 impl Cluster {
@@ -54,14 +54,14 @@ impl Cluster {
         cluster
     }
 
-    /// Deletes an object as a user, and runs all controllers until nothing changes.
+    /// Deletes an object as a user, and runs the controllers until nothing changes.
     pub(super) fn delete(&mut self, object: &ObjectMetadata, propagation: Propagation) -> &mut Self {
-        self.ask_to_delete(&uid(object), propagation);
+        self.request_deletion(&uid(object), propagation);
         self.settle()
     }
 
-    /// A user deletes the object with this uid, if it is there.
-    pub(super) fn ask_to_delete(&mut self, uid: &Uid, propagation: Propagation) {
+    /// Deletes the object with this uid as a user, if it exists.
+    pub(super) fn request_deletion(&mut self, uid: &Uid, propagation: Propagation) {
         if let Some(target) = self.api.by_uid(uid).map(|object| object.identity.clone()) {
             self.api.delete(&DeleteRequest { target, propagation, uid: uid.clone(), version: None });
         }
@@ -77,12 +77,12 @@ impl Cluster {
         stored.into_iter().flat_map(|object| &object.owners).map(|owner| owner.name.to_string()).collect()
     }
 
-    /// Work that was put off and never came to an end.
+    /// Whether work on the object waits for a retry.
     pub(super) fn is_retrying(&self, object: &ObjectMetadata) -> bool {
         self.later.iter().any(|work| matches!(work, Work::Delete(item) if *item.uid() == uid(object)))
     }
 
-    /// Delivers, looks and retries until nothing changes.
+    /// Delivers changes, processes items and retries until nothing changes.
     pub(super) fn settle(&mut self) -> &mut Self {
         let (mut quiet, mut writes) = (0, self.api.writes);
         for _ in 0..STEPS_MAX {
@@ -99,14 +99,14 @@ impl Cluster {
         panic!("does not settle: {:#?}", &self.log[self.log.len().saturating_sub(20)..]);
     }
 
-    /// Everything that waits for its rate limit has waited long enough.
+    /// Ends the delay of everything that waits for its rate limit.
     pub(super) fn let_time_pass(&mut self) {
         for work in std::mem::take(&mut self.later) {
             self.enqueue(work, EnqueueMode::AtOnce);
         }
     }
 
-    /// Tells the graph of the next change, if there is one.
+    /// Delivers the next change to the graph, if there is one.
     pub(super) fn deliver(&mut self) -> bool {
         let Some(change) = self.api.watch.pop_front() else { return false };
         for effect in self.memory.graph.observe(change, &mut self.memory.absent) {
@@ -119,7 +119,7 @@ impl Cluster {
         true
     }
 
-    /// Works on one item of the queue, if there is any.
+    /// Processes one item of the queue, if there is any.
     pub(super) fn work(&mut self, nth: usize) -> bool {
         if self.queue.is_empty() {
             return false;
@@ -159,26 +159,26 @@ impl Cluster {
         }
     }
 
-    /// Carries out what the steps ask for, to the end.
+    /// Carries out the steps until the attempt is done.
     pub(super) fn drive(&mut self, mut step: AttemptStep) -> AttemptResult {
         loop {
             step = match step {
                 AttemptStep::Read(identity, reading) => {
-                    let answer = self.api.read(&identity);
-                    reading.resume(answer, &mut self.memory.context())
+                    let response = self.api.read(&identity);
+                    reading.resume(response, &mut self.memory.context())
                 }
                 AttemptStep::Patch(identity, patch, patching) => {
-                    let answer = self.api.patch(&identity, &patch);
-                    let refusal = match &answer {
+                    let response = self.api.patch(&identity, &patch);
+                    let refusal = match &response {
                         PatchResult::Patched(_) => String::new(),
                         refusal => format!(": {refusal:?}"),
                     };
-                    self.log.push(format!("{}{refusal}", in_words(&identity, &patch)));
-                    patching.resume(answer)
+                    self.log.push(format!("{}{refusal}", describe(&identity, &patch)));
+                    patching.resume(response)
                 }
                 AttemptStep::Delete(deletion, deleting) => {
-                    if let Some(meddle) = self.meddle.take() {
-                        meddle(&mut self.api, &deletion.uid);
+                    if let Some(interfere) = self.interfere.take() {
+                        interfere(&mut self.api, &deletion.uid);
                     }
                     self.decide(&deletion);
                     let DeleteRequest { target, propagation, .. } = &deletion;
@@ -199,27 +199,27 @@ impl Cluster {
         }
     }
 
-    /// Notes a request that would delete an object which something protects.
+    /// Records a request that would delete an object that must be kept.
     fn decide(&mut self, deletion: &DeleteRequest) {
         let Some(object) = self.api.by_uid(&deletion.uid) else { return };
         let stale = deletion.version.as_ref().is_some_and(|version| *version != object.resource_version);
         if !stale
             && (object.owners.is_empty() || object.owners.iter().any(|owner| self.protects(object, owner)))
         {
-            self.wrongs.push(format!("{} was deleted and should not have been", object.identity));
+            self.violations.push(format!("{} was deleted and should not have been", object.identity));
         }
     }
 
-    /// Whether a reference keeps its object from being collected, by what is stored.
+    /// Whether a reference keeps its object from being collected, according to the stored objects.
     pub(super) fn protects(&self, object: &ObjectMetadata, reference: &OwnerReference) -> bool {
         match self.owner(object, reference) {
             Ok(owner) => owner.is_some_and(|owner| !owner.is_deleting_dependents()),
-            // Its owner is unknown, so it stays.
+            // The owner is unknown, so the object is kept.
             Err(()) => true,
         }
     }
 
-    /// The owner that a reference means, by what is stored; an error if it cannot be asked for.
+    /// The owner that a reference means, according to the stored objects; an error if it cannot be read.
     pub(super) fn owner(
         &self,
         object: &ObjectMetadata,
@@ -234,14 +234,14 @@ impl Cluster {
         Ok(named.filter(|owner| owner.identity.uid == reference.uid))
     }
 
-    /// The uids of all that is stored.
+    /// The uids of all stored objects.
     pub(super) fn uids(&self) -> BTreeSet<Uid> {
         self.api.objects().map(uid).collect()
     }
 }
 
-/// A patch as the log tells of it.
-fn in_words(identity: &Identity, patch: &MetadataPatch) -> String {
+/// A patch as a line of the log.
+fn describe(identity: &Identity, patch: &MetadataPatch) -> String {
     let Identity { kind, name, .. } = identity;
     match patch {
         MetadataPatch::Release { owners, .. } => format!("release {kind} {name} from {owners:?}"),

@@ -1,4 +1,4 @@
-//! Requests to delete that are refused.
+//! Delete requests that are refused.
 
 use gantry_model::{ObjectMetadata, OwnerReference, Refusal};
 use gantry_testkit::{MetadataBuilder, reference};
@@ -14,29 +14,29 @@ fn garbage() -> ObjectMetadata {
     pod("p").owned_by(&replica_set("web"))
 }
 
-fn asks_to_delete(step: AttemptStep) -> (DeleteRequest, PendingDelete) {
+fn expect_delete(step: AttemptStep) -> (DeleteRequest, PendingDelete) {
     match step {
         AttemptStep::Delete(deletion, deleting) => (deletion, deleting),
-        other => panic!("wanted a deletion, got {other:?}"),
+        other => panic!("expected a deletion, got {other:?}"),
     }
 }
 
-/// An attempt that has got as far as asking for the deletion.
+/// An attempt up to the delete request.
 fn about_to_delete(memory: &mut Memory) -> PendingDelete {
     memory.sees(&garbage());
     memory.absent.insert(replica_set("web").identity);
     let step = memory.attempt(&garbage());
-    asks_to_delete(memory.finds(step, &garbage())).1
+    expect_delete(memory.finds(step, &garbage())).1
 }
 
-/// An attempt whose deletion was refused with a conflict, and that reads again.
+/// An attempt whose delete request was refused with a conflict, and that reads the object again.
 fn in_conflict(memory: &mut Memory) -> AttemptStep {
     let step = about_to_delete(memory).resume(DeleteResult::Conflict);
     assert!(matches!(&step, AttemptStep::Read(identity, _) if *identity == garbage().identity));
     step
 }
 
-/// G4.8: what was done, and why.
+/// G4.8: the result says what was done, and why.
 #[test]
 fn an_accepted_deletion_settles_the_item() {
     let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteResult::Accepted));
@@ -50,27 +50,27 @@ fn an_accepted_deletion_settles_the_item() {
     assert_eq!(owners.dangling, [reference(&replica_set("web"))]);
 }
 
-/// G4.8: the object is gone already.
+/// G4.8: if the object does not exist any more, the result is its absence.
 #[test]
 fn a_deletion_of_what_is_already_gone_tells_the_graph() {
     let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteResult::NotFound));
     assert_eq!(outcome, AttemptResult::Absent(garbage().identity));
 }
 
-/// G4.8: other refusals are for later.
+/// G4.8: other refusals are retried later.
 #[test]
 fn a_deletion_that_fails_is_retried() {
-    let refusal = Refusal::other("webhook said no");
+    let refusal = Refusal::other("refused by a webhook");
     let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteResult::Failed(refusal.clone())));
     assert_eq!(outcome, AttemptResult::Failed(AttemptError::DeleteFailed(garbage().identity, refusal)));
 }
 
-/// G4.8: a change that left the owners alone does not make it less garbage; the uid is still a precondition.
+/// G4.8: after a change that left the owners alone the object is still deleted; the uid remains a precondition.
 #[test]
 fn garbage_that_changed_but_for_its_owners_is_deleted_whatever_its_version() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
-    let (deletion, deleting) = asks_to_delete(memory.finds(step, &garbage().version("2")));
+    let (deletion, deleting) = expect_delete(memory.finds(step, &garbage().version("2")));
     let expected = DeleteRequest {
         target: garbage().identity,
         propagation: Propagation::Background,
@@ -86,16 +86,16 @@ fn garbage_that_changed_but_for_its_owners_is_deleted_whatever_its_version() {
     );
 }
 
-/// G4.8, G4.7: a wish to spare the dependents that came in between is honoured.
+/// G4.8, G4.7: an orphan finalizer that was added in the meantime determines the propagation policy.
 #[test]
 fn garbage_that_was_asked_to_orphan_meanwhile_does() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
-    let (deletion, _) = asks_to_delete(memory.finds(step, &garbage().held_by("orphan").version("2")));
+    let (deletion, _) = expect_delete(memory.finds(step, &garbage().held_by("orphan").version("2")));
     assert_eq!(deletion.propagation, Propagation::Orphan);
 }
 
-/// G4.8: every other difference is reason to decide afresh, later.
+/// G4.8: after any other change the item is retried later.
 #[test]
 fn a_conflict_that_a_mere_update_does_not_explain_is_retried_later() {
     let adopted = garbage().owned_by(&replica_set("new")).version("2");
@@ -109,20 +109,20 @@ fn a_conflict_that_a_mere_update_does_not_explain_is_retried_later() {
     }
 }
 
-/// G4.8: the conflict was that it is gone.
+/// G4.8: the conflict was caused by the deletion of the object.
 #[test]
 fn a_conflict_over_what_is_gone_tells_the_graph() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
-    assert_eq!(done(memory.answer(step, ReadResult::NotFound)), AttemptResult::Absent(garbage().identity));
+    assert_eq!(done(memory.respond(step, ReadResult::NotFound)), AttemptResult::Absent(garbage().identity));
 }
 
-/// G4.8: without an answer nothing is known.
+/// G4.8: if the read after a conflict fails, the item is retried later.
 #[test]
 fn a_conflict_that_cannot_be_explained_is_retried_later() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
     let refusal = Refusal::other("timed out");
-    let outcome = done(memory.answer(step, ReadResult::Failed(refusal.clone())));
+    let outcome = done(memory.respond(step, ReadResult::Failed(refusal.clone())));
     assert_eq!(outcome, AttemptResult::Failed(AttemptError::ReadFailed(garbage().identity, refusal)));
 }

@@ -1,4 +1,4 @@
-//! What is watched, and when collecting begins.
+//! Which resources are watched, and when collecting begins.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -40,7 +40,7 @@ fn set(resources: &[Resource]) -> BTreeSet<Resource> {
     resources.iter().cloned().collect()
 }
 
-/// G1.1: what cannot be deleted, listed and watched is not watched, and neither are events.
+/// G1.1: resources that cannot be deleted, listed and watched are not watched, and neither are events.
 #[test]
 fn what_can_be_deleted_listed_and_watched_is_watched_but_for_events() {
     let plan = discovery::plan(
@@ -59,7 +59,7 @@ fn what_can_be_deleted_listed_and_watched_is_watched_but_for_events() {
     assert_eq!(plan.start, set(&[resource("v1", "pods"), resource("example.com/v1", "events")]));
 }
 
-/// G1.1: each resource is watched in one version, the preferred one if that has it.
+/// G1.1: each resource is watched in one version, the preferred one if it is served there.
 #[test]
 fn a_resource_is_watched_in_its_preferred_version_only() {
     let resources = [
@@ -72,7 +72,7 @@ fn a_resource_is_watched_in_its_preferred_version_only() {
     assert_eq!(plan.start, set(&[resource("apps/v1", "deployments"), resource("apps/v1beta2", "relics")]));
 }
 
-/// G1.1: new types are added, vanished ones removed.
+/// G1.1: watches are started for new resources and stopped for removed ones.
 #[test]
 fn the_watches_follow_discovery() {
     let (pods, widgets, relics) =
@@ -97,7 +97,7 @@ fn an_empty_discovery_keeps_every_watch() {
     }
 }
 
-/// G1.2: in a group that could not be asked, watches that work are kept.
+/// G1.2: in a group whose discovery failed, synced watches are kept.
 #[test]
 fn a_failed_group_keeps_the_watches_that_work() {
     let (widgets, gadgets) = (resource("w/v1", "widgets"), resource("w/v1", "gadgets"));
@@ -125,7 +125,7 @@ fn collecting_starts_after_half_a_minute_even_if_a_watch_never_syncs() {
     assert_eq!(discovery::start(&one_pending, INITIAL_SYNC_MAX), Start::Anyway { pending: 1 });
 }
 
-/// G1.1: versions that are not watched are served all the same, and references may name them.
+/// G1.1: versions that are not watched are served too, and references may name them.
 #[test]
 fn kinds_are_known_in_every_version() {
     let mut kinds = ServedKinds::default();
@@ -143,7 +143,7 @@ fn kinds_are_known_in_every_version() {
     assert_eq!(kinds.scope("apps/v2", "DEPLOYMENTS"), None);
 }
 
-/// G1.2: kinds of groups that could not be asked are remembered, others forgotten when they vanish.
+/// G1.2: kinds of groups whose discovery failed are kept, others are removed when they are not served any more.
 #[test]
 fn kinds_are_forgotten_when_their_group_says_so() {
     let mut kinds = ServedKinds::default();
@@ -152,7 +152,7 @@ fn kinds_are_forgotten_when_their_group_says_so() {
     assert_eq!(
         kinds.scope("r/v1", "RELICS"),
         Some(ResourceScope::Namespaced),
-        "nothing was found, so nothing was learnt"
+        "an empty discovery changes nothing"
     );
 
     kinds.update(&Discovery {
@@ -165,7 +165,7 @@ fn kinds_are_forgotten_when_their_group_says_so() {
     assert_eq!(kinds.resource("v1", "PODS"), Some(&resource("v1", "pods")));
 }
 
-/// G1.1: a part of a resource often has the kind of another one, and must not be taken for it.
+/// G1.1: a subresource often has the kind of another resource, and does not count as serving it.
 #[test]
 fn subresources_do_not_serve_a_kind() {
     let mut kinds = ServedKinds::default();

@@ -11,69 +11,69 @@ use crate::gc::{AttemptAction, AttemptReason, AttemptResult, AttemptStep, Propag
 
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// A ReplicaSet that is to go after its dependents.
-fn leaving(name: &str) -> ObjectMetadata {
+/// A ReplicaSet that is being deleted in the foreground.
+fn deleting(name: &str) -> ObjectMetadata {
     replica_set(name).held_by(FOREGROUND).deleting()
 }
 
-/// Walks an attempt to where the item was read.
-fn look(memory: &mut Memory, item: &ObjectMetadata) -> AttemptStep {
+/// An attempt up to the read of the item.
+fn read_item(memory: &mut Memory, item: &ObjectMetadata) -> AttemptStep {
     let step = memory.attempt(item);
     memory.finds(step, item)
 }
 
-fn waiting(asked: &[&ObjectMetadata], blocking: usize) -> AttemptResult {
-    let items = asked.iter().map(|object| QueueItem::Observed(uid(object))).collect();
+fn waiting(checked: &[&ObjectMetadata], blocking: usize) -> AttemptResult {
+    let items = checked.iter().map(|object| QueueItem::Observed(uid(object))).collect();
     AttemptResult::Settled {
         did: AttemptAction::Enqueued(items),
         why: AttemptReason::WaitingForDependents { blocking },
     }
 }
 
-/// G4.3, G5.1, G5.3: an owner in the middle of its deletion waits for those that block it, and has them looked at.
+/// G4.3, G5.1, G5.3: an owner in foreground deletion waits for the dependents that block it, and enqueues them.
 #[test]
 fn an_owner_asks_its_blocking_dependents_to_go_and_waits() {
-    let web = leaving("web");
+    let web = deleting("web");
     let (p, q) = (pod("p").blocking(&web), pod("q").owned_by(&web));
     let mut memory = Memory::of(&[&web, &p, &q]);
-    assert_eq!(done(look(&mut memory, &web)), waiting(&[&p], 1));
+    assert_eq!(done(read_item(&mut memory, &web)), waiting(&[&p], 1));
 }
 
-/// G4.3: that it has an owner itself does not matter any more.
+/// G4.3: the owners of an object in foreground deletion do not matter.
 #[test]
 fn an_owner_that_waits_is_not_classified() {
-    let web = leaving("web").owned_by(&deployment("shop"));
+    let web = deleting("web").owned_by(&deployment("shop"));
     let p = pod("p").blocking(&web);
     let mut memory = Memory::of(&[&web, &p]);
-    assert_eq!(done(look(&mut memory, &web)), waiting(&[&p], 1));
+    assert_eq!(done(read_item(&mut memory, &web)), waiting(&[&p], 1));
 }
 
 /// G5.1: a reference that blocks another owner does not block this one.
 #[test]
 fn a_dependent_that_blocks_another_owner_does_not_block_this_one() {
-    let web = leaving("web");
+    let web = deleting("web");
     let p = pod("p").owned_by(&web).blocking(&replica_set("other"));
     let mut memory = Memory::of(&[&web, &p]);
-    assert!(matches!(look(&mut memory, &web), AttemptStep::Patch(..)));
+    assert!(matches!(read_item(&mut memory, &web), AttemptStep::Patch(..)));
 }
 
-/// G5.3: a dependent that waits for its own dependents knows already.
+/// G5.3: a dependent that waits for its own dependents is not enqueued again.
 #[test]
 fn a_dependent_that_waits_itself_is_waited_for_but_not_asked() {
     let shop = deployment("shop").held_by(FOREGROUND).deleting();
-    let (web, idle) = (leaving("web").blocking(&shop), replica_set("idle").blocking(&shop));
+    let (web, idle) = (deleting("web").blocking(&shop), replica_set("idle").blocking(&shop));
     let mut memory = Memory::of(&[&shop, &web, &idle]);
-    assert_eq!(done(look(&mut memory, &shop)), waiting(&[&idle], 2));
+    assert_eq!(done(read_item(&mut memory, &shop)), waiting(&[&idle], 2));
 }
 
-/// G5.2: no dependent blocks: the finalizer is removed, with the version that was read as precondition.
+/// G5.2: if no dependent blocks, the finalizer is removed, with the version that was read as precondition.
 #[test]
 fn an_owner_without_blocking_dependents_loses_its_finalizer() {
     let web = replica_set("web").held_by(HOLD).held_by(FOREGROUND).deleting().version("7");
     let q = pod("q").owned_by(&web);
     let mut memory = Memory::of(&[&web, &q]);
-    let step = look(&mut memory, &web);
-    let AttemptStep::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let step = read_item(&mut memory, &web);
+    let AttemptStep::Patch(target, patch, patching) = step else { panic!("expected a patch, got {step:?}") };
     assert_eq!(target, web.identity);
     assert_eq!(
         patch,
@@ -84,10 +84,10 @@ fn an_owner_without_blocking_dependents_loses_its_finalizer() {
     assert_eq!(outcome, AttemptResult::Settled { did, why: AttemptReason::NoBlockingDependents });
 }
 
-/// G5.2: a finalizer that is gone already is success.
+/// G5.2: a finalizer that was removed already counts as success.
 #[test]
 fn an_owner_that_has_lost_its_finalizer_already_needs_no_patch() {
-    let web = leaving("web");
+    let web = deleting("web");
     let mut memory = Memory::of(&[&web]);
     let step = memory.attempt(&web);
     let outcome = done(memory.finds(step, &replica_set("web").held_by(HOLD).deleting()));
@@ -106,8 +106,8 @@ fn dependents_that_do_not_block_are_deleted_but_not_waited_for() {
     assert!(cluster.api.by_uid(&uid(&p)).unwrap().is_deleting());
 }
 
-/// G5.5: from the outside: the Deployment is marked, then the ReplicaSet, then pods go, then the ReplicaSet, then the
-/// Deployment.
+/// G5.5: the order as a client sees it: the Deployment is marked, then the ReplicaSet, then pods are deleted, then the
+/// ReplicaSet, then the Deployment.
 #[test]
 fn a_deployment_goes_after_its_replica_set_which_goes_after_its_pods() {
     let shop = deployment("shop");
@@ -128,7 +128,7 @@ fn a_deployment_goes_after_its_replica_set_which_goes_after_its_pods() {
     assert!(cluster.uids().is_empty());
 }
 
-/// G5.5, G5.3: as long as one pod is there, so are the ReplicaSet and the Deployment.
+/// G5.5, G5.3: as long as one pod exists, so do the ReplicaSet and the Deployment.
 #[test]
 fn a_pod_that_is_slow_to_go_keeps_its_owners() {
     let shop = deployment("shop");
@@ -160,11 +160,11 @@ fn a_dependent_with_another_owner_is_released_and_blocks_no_longer() {
 /// G5.3: a cycle of waiting objects is broken by the next attempt on any of them.
 #[test]
 fn an_owner_that_waits_in_a_cycle_unblocks_only_the_owners_in_the_cycle() {
-    let (a, b, outside) = (leaving("a"), leaving("b"), leaving("outside"));
+    let (a, b, outside) = (deleting("a"), deleting("b"), deleting("outside"));
     let (a, b) = (a.clone().blocking(&b).blocking(&outside), b.blocking(&a));
     let mut memory = Memory::of(&[&outside, &a, &b]);
-    let step = look(&mut memory, &a);
-    let AttemptStep::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let step = read_item(&mut memory, &a);
+    let AttemptStep::Patch(target, patch, patching) = step else { panic!("expected a patch, got {step:?}") };
     assert_eq!(target, a.identity);
     let to_b = OwnerReference { block_owner_deletion: true, ..reference(&b) };
     assert_eq!(patch, MetadataPatch::Unblock { object: uid(&a), references: vec![to_b] });
@@ -175,32 +175,32 @@ fn an_owner_that_waits_in_a_cycle_unblocks_only_the_owners_in_the_cycle() {
 /// G5.3: a chain is not a cycle.
 #[test]
 fn owners_that_wait_in_a_chain_are_in_no_cycle() {
-    let c = leaving("c");
-    let b = leaving("b").blocking(&c);
-    let a = leaving("a").blocking(&b).blocking(&c);
+    let c = deleting("c");
+    let b = deleting("b").blocking(&c);
+    let a = deleting("a").blocking(&b).blocking(&c);
     let memory = Memory::of(&[&c, &b, &a]);
     for object in [&a, &b, &c] {
         assert!(memory.graph.owners_in_cycle(&uid(object)).is_empty(), "{}", object.identity);
     }
 }
 
-/// G5.3: nor is a circle in which one owner need not wait, or one dependent has yet to be asked.
+/// G5.3: nor is a cycle in which one object does not block, or is not in foreground deletion yet.
 #[test]
 fn a_cycle_with_an_object_that_does_not_wait_is_not_broken() {
-    let (a, b) = (leaving("a"), leaving("b").blocking(&leaving("a")));
+    let (a, b) = (deleting("a"), deleting("b").blocking(&deleting("a")));
     let unblocked = a.clone().owned_by(&b);
     let memory = Memory::of(&[&unblocked, &b]);
     assert!(memory.graph.owners_in_cycle(&uid(&a)).is_empty());
 
-    let living = replica_set("b").blocking(&a);
-    let memory = Memory::of(&[&a.clone().blocking(&living), &living]);
+    let live = replica_set("b").blocking(&a);
+    let memory = Memory::of(&[&a.clone().blocking(&live), &live]);
     assert!(memory.graph.owners_in_cycle(&uid(&a)).is_empty());
 }
 
-/// G5.3: the graph may lag: what the live object does not block needs no unblocking.
+/// G5.3: the graph may be stale: a reference that does not block in the live object needs no unblocking.
 #[test]
 fn a_cycle_that_is_broken_already_needs_no_patch() {
-    let (a, b) = (leaving("a"), leaving("b"));
+    let (a, b) = (deleting("a"), deleting("b"));
     let (in_ring, b) = (a.clone().blocking(&b), b.blocking(&a));
     let mut memory = Memory::of(&[&in_ring, &b]);
     let step = memory.attempt(&in_ring);
@@ -211,8 +211,8 @@ fn a_cycle_that_is_broken_already_needs_no_patch() {
 #[test]
 fn an_object_that_blocks_itself_can_be_deleted_in_the_foreground() {
     let web = replica_set("web");
-    let narcissus = web.clone().blocking(&web);
-    let mut cluster = Cluster::of(&[&narcissus]);
-    cluster.settle().delete(&narcissus, Propagation::Foreground);
+    let self_owned = web.clone().blocking(&web);
+    let mut cluster = Cluster::of(&[&self_owned]);
+    cluster.settle().delete(&self_owned, Propagation::Foreground);
     assert!(cluster.uids().is_empty());
 }

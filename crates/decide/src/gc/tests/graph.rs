@@ -1,9 +1,9 @@
-//! The owner graph: what each change leads to. Absences that only a live read has proved are in `refuted`.
+//! The owner graph: the effects of each change. Absences that only a live read has shown are in `refuted`.
 
 use gantry_model::{Identity, Namespace, ObjectMetadata, OwnerReference};
 use gantry_testkit::{MetadataBuilder, reference};
 
-use super::{HOLD, Memory, deployment, look_at, node, pod, replica_set, uid, verify};
+use super::{HOLD, Memory, deployment, enqueued, node, pod, replica_set, uid, verify};
 use crate::gc::{EVENT_SOURCE, Effect, EnqueueMode, GraphNode, ObjectEvent, Presence};
 
 const FOREGROUND: &str = "foregroundDeletion";
@@ -23,7 +23,7 @@ fn reports(effects: &[Effect]) -> Vec<&ObjectEvent> {
         .collect()
 }
 
-/// G1.4: changes are taken in one after the other, each on what the one before has left.
+/// G1.4: changes are applied one after the other, each to the result of the previous one.
 #[test]
 fn the_graph_follows_an_object_from_its_creation_to_its_end() {
     let (web, p) = (replica_set("web"), pod("p"));
@@ -41,7 +41,7 @@ fn the_graph_follows_an_object_from_its_creation_to_its_end() {
     assert_eq!(memory.sees_go(&p), [], "a change that is observed twice has no further effect");
 }
 
-/// G2.1: an unknown owner is presumed where its dependent lives, and looked for.
+/// G2.1: an unknown owner is presumed in the namespace of its dependent, and verified.
 #[test]
 fn an_unknown_owner_is_presumed_in_its_dependents_namespace_and_verified() {
     let web = replica_set("web").in_namespace("elsewhere");
@@ -53,7 +53,7 @@ fn an_unknown_owner_is_presumed_in_its_dependents_namespace_and_verified() {
     assert_eq!(*presumed.identity(), web.identity.in_namespace(Some(Namespace::from("shop"))));
 }
 
-/// G2.1: a second dependent of a presumed owner has nothing to add.
+/// G2.1: a second dependent of a presumed owner has no effect.
 #[test]
 fn an_owner_is_presumed_once() {
     let web = replica_set("web");
@@ -61,7 +61,7 @@ fn an_owner_is_presumed_once() {
     assert_eq!(memory.sees(&pod("q").owned_by(&web)), []);
 }
 
-/// G2.2: how an object is there, by its timestamp and its finalizers.
+/// G2.2: the lifecycle state follows from the deletion timestamp and the finalizers.
 #[test]
 fn a_new_object_is_live_or_on_its_way_out_as_its_metadata_says() {
     for (object, expected) in [
@@ -76,14 +76,14 @@ fn a_new_object_is_live_or_on_its_way_out_as_its_metadata_says() {
     }
 }
 
-/// G2.2, G2.6: an object that is first seen in the middle of its deletion is dealt with at once.
+/// G2.2, G2.6: an object that is first seen during its foreground deletion is enqueued at once.
 #[test]
 fn a_new_object_that_waits_for_dependents_is_looked_at() {
     let web = replica_set("web").held_by(FOREGROUND).deleting();
-    assert_eq!(Memory::default().sees(&web), [look_at(&web)]);
+    assert_eq!(Memory::default().sees(&web), [enqueued(&web)]);
 }
 
-/// G2.3: references come and go with the object's updates.
+/// G2.3: references are added and removed with the object's updates.
 #[test]
 fn an_update_links_new_owners_and_unlinks_old_ones() {
     let (old, new) = (replica_set("old"), replica_set("new"));
@@ -94,17 +94,17 @@ fn an_update_links_new_owners_and_unlinks_old_ones() {
     assert_eq!(memory.graph.node(&uid(&pod("p"))).unwrap().owners(), [reference(&new)]);
 }
 
-/// G2.3: an owner whose dependent blocks it no longer may be able to go.
+/// G2.3: an owner that a dependent stops blocking is enqueued, because its deletion may be able to proceed.
 #[test]
 fn an_owner_is_looked_at_when_a_blocking_reference_goes_or_stops_blocking() {
     let web = replica_set("web");
     for after in [pod("p"), pod("p").owned_by(&web)] {
         let mut memory = Memory::of(&[&web, &pod("p").blocking(&web)]);
-        assert_eq!(memory.sees(&after), [look_at(&web)], "{after:?}");
+        assert_eq!(memory.sees(&after), [enqueued(&web)], "{after:?}");
     }
 }
 
-/// G2.3: nothing else about a reference wakes its owner.
+/// G2.3: no other change of a reference enqueues its owner.
 #[test]
 fn an_owner_is_not_looked_at_when_it_was_not_blocked_or_still_is() {
     let web = replica_set("web");
@@ -125,7 +125,7 @@ fn an_owner_is_not_looked_at_when_it_was_not_blocked_or_still_is() {
     }
 }
 
-/// G2.3, G2.1: a presumed owner that is no longer blocked is looked at as what it is.
+/// G2.3, G2.1: a presumed owner that is no longer blocked is verified again.
 #[test]
 fn an_unblocked_owner_that_no_watch_has_shown_is_verified_again() {
     let web = replica_set("web");
@@ -133,18 +133,18 @@ fn an_unblocked_owner_that_no_watch_has_shown_is_verified_again() {
     assert_eq!(memory.sees(&pod("p").owned_by(&web)), [verify(&web, EnqueueMode::AtOnce)]);
 }
 
-/// G2.3, G3.2: error that is never retried ends when the references change, so that is when to look again.
+/// G2.3, G3.2: an error that is never retried ends when the references change, so the object is enqueued then.
 #[test]
 fn a_cluster_scoped_object_is_looked_at_when_its_references_change() {
     let (web, rack) = (replica_set("web"), node("rack"));
     let (wrong, right) = (node("n").owned_by(&web).owned_by(&rack), node("n").owned_by(&rack));
     let mut memory = Memory::of(&[&web, &rack, &wrong]);
     assert_eq!(memory.sees(&wrong.version("2")), []);
-    assert_eq!(memory.sees(&right), [look_at(&right)]);
-    assert_eq!(memory.sees(&node("n")), [], "no owner is left");
+    assert_eq!(memory.sees(&right), [enqueued(&right)]);
+    assert_eq!(memory.sees(&node("n")), [], "no owner remains");
 }
 
-/// G2.3: an object that begins to be deleted is known to be.
+/// G2.3: an update with a deletion timestamp changes the lifecycle state.
 #[test]
 fn an_update_can_begin_a_deletion() {
     let p = pod("p").held_by(HOLD);
@@ -153,7 +153,7 @@ fn an_update_can_begin_a_deletion() {
     assert_eq!(presence(&memory, &p), Some(Presence::PendingDelete));
 }
 
-/// G2.4, G7.1: an owner in another namespace is out of reach: people are told, and the dependent is looked at.
+/// G2.4, G7.1: an owner in another namespace is out of reach: an event is recorded, and the dependent is enqueued.
 #[test]
 fn a_dependent_of_an_owner_in_another_namespace_is_reported_and_looked_at() {
     let web = replica_set("web").in_namespace("elsewhere");
@@ -162,19 +162,19 @@ fn a_dependent_of_an_owner_in_another_namespace_is_reported_and_looked_at() {
     let effects = memory.sees(&p);
     assert_eq!(effects.len(), 2);
     assert_eq!(reports(&effects)[0].object, p.identity);
-    assert_eq!(effects[1], look_at(&p));
+    assert_eq!(effects[1], enqueued(&p));
 }
 
-/// G2.4: as long as the owner was not observed, its namespace is a guess, and no event is recorded.
+/// G2.4: as long as the owner was not observed, its namespace is only presumed, and no event is recorded.
 #[test]
 fn a_dependent_of_a_presumed_owner_in_another_namespace_is_looked_at_quietly() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
     let elsewhere = pod("q").in_namespace("elsewhere").owned_by(&web);
-    assert_eq!(memory.sees(&elsewhere), [look_at(&elsewhere)]);
+    assert_eq!(memory.sees(&elsewhere), [enqueued(&elsewhere)]);
 }
 
-/// G2.4: the uid fits, but the name, kind or version does not.
+/// G2.4: a reference mismatches if the uid fits but the name, kind or version does not.
 #[test]
 fn a_dependent_that_knows_its_owner_by_other_coordinates_is_looked_at() {
     let web = replica_set("web");
@@ -184,30 +184,31 @@ fn a_dependent_that_knows_its_owner_by_other_coordinates_is_looked_at() {
         OwnerReference { name: "shop".into(), ..reference(&web) },
     ] {
         let p = pod("p").referring(wrong);
-        assert_eq!(Memory::of(&[&web]).sees(&p), [look_at(&p)]);
+        assert_eq!(Memory::of(&[&web]).sees(&p), [enqueued(&p)]);
     }
 }
 
-/// G2.4: several doubtful references are looked at in one go.
+/// G2.4: an object with several mismatching references is enqueued once.
 #[test]
 fn a_dependent_with_two_mismatching_references_is_queued_once() {
     let (web, shop) = (replica_set("web"), replica_set("shop"));
     let wrong = |owner| OwnerReference { kind: "Deployment".into(), ..reference(owner) };
     let p = pod("p").referring(wrong(&web)).referring(wrong(&shop));
-    assert_eq!(Memory::of(&[&web, &shop]).sees(&p), [look_at(&p)]);
+    assert_eq!(Memory::of(&[&web, &shop]).sees(&p), [enqueued(&p)]);
 }
 
-/// G2.4: a cluster-scoped object's idea of an owner has no namespace, which may be wrong for namespaced dependents.
+/// G2.4: an owner presumed from a cluster-scoped object has no namespace, which may be wrong for namespaced
+/// dependents.
 #[test]
 fn a_namespaced_dependent_of_an_owner_presumed_cluster_scoped_is_looked_at() {
     let rack = node("rack");
     let mut memory = Memory::of(&[&node("n").owned_by(&rack)]);
     let p = pod("p").owned_by(&rack);
-    assert_eq!(memory.sees(&p), [look_at(&p)]);
+    assert_eq!(memory.sees(&p), [enqueued(&p)]);
     assert_eq!(memory.sees(&node("m").owned_by(&rack)), [], "another cluster-scoped dependent agrees");
 }
 
-/// G2.4: an owner that is known to be cluster-scoped can be reached from everywhere.
+/// G2.4: an owner that is known to be cluster-scoped can be referred to from every namespace.
 #[test]
 fn dependents_of_an_observed_cluster_scoped_owner_match() {
     let rack = node("rack");
@@ -216,7 +217,7 @@ fn dependents_of_an_observed_cluster_scoped_owner_match() {
     assert_eq!(memory.sees(&pod("q").in_namespace("elsewhere").owned_by(&rack)), []);
 }
 
-/// G2.5: the presumption was right, and nothing needs to be done.
+/// G2.5: the observed owner has the presumed identity, and nothing has to be done.
 #[test]
 fn a_presumed_owner_that_turns_up_as_expected_is_observed() {
     let web = replica_set("web");
@@ -232,11 +233,11 @@ fn a_presumed_owner_that_turns_up_as_another_has_its_mistaken_dependents_looked_
     let mistaken = pod("p").referring(OwnerReference { name: "shop".into(), ..reference(&web) });
     let right = pod("q").owned_by(&web);
     let mut memory = Memory::of(&[&mistaken, &right]);
-    assert_eq!(memory.sees(&web), [look_at(&mistaken)]);
+    assert_eq!(memory.sees(&web), [enqueued(&mistaken)]);
     assert_eq!(*memory.graph.node(&uid(&web)).unwrap().identity(), web.identity);
 }
 
-/// G2.5, G7.1: of those, the ones in the wrong namespace are reported.
+/// G2.5, G7.1: of these, the ones in the wrong namespace are reported.
 #[test]
 fn a_presumed_owner_that_turns_up_in_another_namespace_has_its_dependents_reported() {
     let web = replica_set("web").in_namespace("elsewhere");
@@ -245,10 +246,10 @@ fn a_presumed_owner_that_turns_up_in_another_namespace_has_its_dependents_report
     let effects = memory.sees(&web);
     assert_eq!(reports(&effects).len(), 1);
     assert_eq!(reports(&effects)[0].object, p.identity);
-    assert_eq!(effects.last(), Some(&look_at(&p)));
+    assert_eq!(effects.last(), Some(&enqueued(&p)));
 }
 
-/// G2.5: a presumed owner can be observed to go without ever having been observed to be there.
+/// G2.5: the first observation of a presumed owner may be its deletion.
 #[test]
 fn a_presumed_owner_can_turn_up_by_going() {
     let web = replica_set("web").in_namespace("elsewhere");
@@ -256,12 +257,12 @@ fn a_presumed_owner_can_turn_up_by_going() {
     let mut memory = Memory::of(&[&p]);
     let effects = memory.sees_go(&web);
     assert_eq!(reports(&effects).len(), 1);
-    assert!(effects.contains(&look_at(&p)));
+    assert!(effects.contains(&enqueued(&p)));
     assert!(memory.absent.contains(&web.identity));
     assert_eq!(presence(&memory, &web), None);
 }
 
-/// G2.6: a deletion that spares the dependents is a matter for the orphaning queue, and for no other.
+/// G2.6: an orphaning deletion enqueues the owner for orphaning, and nothing else.
 #[test]
 fn the_beginning_of_an_orphaning_deletion_queues_the_owner_for_orphaning_only() {
     let web = replica_set("web");
@@ -271,26 +272,26 @@ fn the_beginning_of_an_orphaning_deletion_queues_the_owner_for_orphaning_only() 
     assert_eq!(memory.sees(&orphaning.version("2")), [], "it began only once");
 }
 
-/// G2.6: a foreground deletion has all dependents looked at, blocking or not, and then the owner.
+/// G2.6: a foreground deletion enqueues all dependents, blocking or not, and then the owner.
 #[test]
 fn the_beginning_of_a_foreground_deletion_queues_all_dependents_and_the_owner() {
     let web = replica_set("web");
     let (p, q) = (pod("p").blocking(&web), pod("q").owned_by(&web));
     let mut memory = Memory::of(&[&web, &p, &q]);
     let deleting = web.held_by(FOREGROUND).deleting();
-    assert_eq!(memory.sees(&deleting), [look_at(&p), look_at(&q), look_at(&deleting)]);
+    assert_eq!(memory.sees(&deleting), [enqueued(&p), enqueued(&q), enqueued(&deleting)]);
     assert_eq!(memory.sees(&deleting.version("2")), [], "it began only once");
 }
 
-/// G2.6: a deletion that is asked for anew, in another way, begins anew.
+/// G2.6: a deletion whose policy changes has the effects of the new policy.
 #[test]
 fn a_deletion_that_changes_its_way_begins_again() {
     let web = replica_set("web").deleting();
     let (orphaning, foreground) = (web.clone().held_by(ORPHAN), web.clone().held_by(FOREGROUND));
     let mut memory = Memory::of(&[&web.held_by(HOLD)]);
-    assert_eq!(memory.sees(&foreground), [look_at(&foreground)]);
+    assert_eq!(memory.sees(&foreground), [enqueued(&foreground)]);
     assert_eq!(memory.sees(&orphaning), [Effect::AttemptToOrphan(uid(&orphaning))]);
-    assert_eq!(memory.sees(&foreground), [look_at(&foreground)]);
+    assert_eq!(memory.sees(&foreground), [enqueued(&foreground)]);
 }
 
 /// G2.6: a background deletion has no consequences until it is complete.
@@ -301,13 +302,13 @@ fn the_beginning_of_a_background_deletion_queues_nothing() {
     assert_eq!(memory.sees(&web.deleting()), []);
 }
 
-/// G2.7: the dependents of what is gone are looked at, and know without asking that it is gone.
+/// G2.7: the dependents of a deleted object are enqueued, and it is remembered as absent, so that it is not read.
 #[test]
 fn an_object_that_goes_has_its_dependents_looked_at_and_is_remembered_as_absent() {
     let web = replica_set("web");
     let (p, q) = (pod("p").owned_by(&web), pod("q").blocking(&web));
     let mut memory = Memory::of(&[&web, &p, &q]);
-    assert_eq!(memory.sees_go(&web), [look_at(&p), look_at(&q)]);
+    assert_eq!(memory.sees_go(&web), [enqueued(&p), enqueued(&q)]);
     assert!(memory.absent.contains(&web.identity));
     assert!(memory.graph.node(&uid(&web)).is_none());
 }
@@ -321,30 +322,30 @@ fn an_object_without_dependents_is_not_remembered_as_absent() {
     assert!(memory.absent.is_empty());
 }
 
-/// G2.7: an owner that waits for its dependents is looked at when one is gone, another owner is not.
+/// G2.7: an owner that waits for its dependents is enqueued when one is deleted, another owner is not.
 #[test]
 fn an_object_that_goes_has_the_owners_looked_at_that_wait_for_it() {
     let waiting = deployment("waiting").held_by(FOREGROUND).deleting();
-    let living = deployment("living");
-    let web = replica_set("web").blocking(&waiting).blocking(&living);
-    let mut memory = Memory::of(&[&waiting, &living, &web]);
-    assert_eq!(memory.sees_go(&web), [look_at(&waiting)]);
+    let live = deployment("live");
+    let web = replica_set("web").blocking(&waiting).blocking(&live);
+    let mut memory = Memory::of(&[&waiting, &live, &web]);
+    assert_eq!(memory.sees_go(&web), [enqueued(&waiting)]);
     assert_eq!(memory.graph.dependents(&uid(&waiting)).count(), 0);
-    assert_eq!(memory.graph.dependents(&uid(&living)).count(), 0);
+    assert_eq!(memory.graph.dependents(&uid(&live)).count(), 0);
 }
 
-/// G2.7: an object that owns itself is not its own orphan.
+/// G2.7: an object that owns itself is not enqueued as its own dependent.
 #[test]
 fn an_object_that_owned_itself_leaves_nothing_behind() {
     let web = replica_set("web");
-    let narcissus = replica_set("web").owned_by(&web);
-    let mut memory = Memory::of(&[&narcissus]);
-    assert_eq!(memory.sees_go(&narcissus), []);
+    let self_owned = replica_set("web").owned_by(&web);
+    let mut memory = Memory::of(&[&self_owned]);
+    assert_eq!(memory.sees_go(&self_owned), []);
     assert!(memory.absent.is_empty());
     assert_eq!(memory.graph.nodes().count(), 0);
 }
 
-/// G7.1: the sentence, word for word, kept beside the dependent.
+/// G7.1: the message as in Kubernetes; the event is in the namespace of the dependent.
 #[test]
 fn the_report_of_an_owner_in_another_namespace_names_the_reference_and_the_dependents_namespace() {
     let web = replica_set("web").in_namespace("elsewhere");
@@ -362,7 +363,7 @@ fn the_report_of_an_owner_in_another_namespace_names_the_reference_and_the_depen
     assert_eq!(EVENT_SOURCE, "garbage-collector-controller");
 }
 
-/// G7.1: cluster-scoped dependents have no namespace to name, and their events are kept in `default`.
+/// G7.1: the message about a cluster-scoped dependent has no namespace, and its event is in `default`.
 #[test]
 fn the_report_about_a_cluster_scoped_dependent_leaves_the_namespace_empty() {
     let web = replica_set("web").in_namespace("elsewhere");

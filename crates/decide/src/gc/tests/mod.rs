@@ -1,4 +1,4 @@
-//! The garbage collector's rules as stories, first one by one, then in a tiny cluster.
+//! The garbage collector's rules as stories, first one by one, then in a small cluster.
 
 mod absent;
 mod api;
@@ -25,7 +25,7 @@ use super::{
     KindLookup, QueueItem, ResourceScope,
 };
 
-/// A finalizer that is none of the collector's business.
+/// A finalizer of another component.
 const HOLD: &str = "example.com/hold";
 
 fn deployment(name: &str) -> ObjectMetadata {
@@ -45,13 +45,13 @@ fn node(name: &str) -> ObjectMetadata {
     object("v1", "Node", name).cluster_scoped()
 }
 
-/// A custom resource, which takes no strategic merge patch.
+/// A custom resource, which does not support the strategic merge patch.
 fn widget(name: &str) -> ObjectMetadata {
     object("example.com/v1", "Widget", name)
 }
 
 /// An object of an unserved kind.
-fn ghost(name: &str) -> ObjectMetadata {
+fn unserved_object(name: &str) -> ObjectMetadata {
     object("gone.example.com/v1", "Ghost", name)
 }
 
@@ -59,7 +59,7 @@ fn uid(object: &ObjectMetadata) -> Uid {
     object.identity.uid.clone()
 }
 
-/// The kinds of these stories.
+/// The kinds of these tests.
 struct Served;
 
 impl KindLookup for Served {
@@ -74,7 +74,7 @@ impl KindLookup for Served {
     }
 }
 
-/// What a collector remembers, for stories of single steps.
+/// The state of a collector, for tests of single steps.
 #[derive(Default)]
 struct Memory {
     graph: Graph,
@@ -116,38 +116,38 @@ impl Memory {
         super::attempt::begin(item, &self.context())
     }
 
-    /// Answers the live read that a step asks for.
-    fn answer(&mut self, step: AttemptStep, answer: ReadResult) -> AttemptStep {
-        let (_, reading) = asks_to_read(step);
-        reading.resume(answer, &mut self.context())
+    /// Responds to the live read that a step requests.
+    fn respond(&mut self, step: AttemptStep, response: ReadResult) -> AttemptStep {
+        let (_, reading) = expect_read(step);
+        reading.resume(response, &mut self.context())
     }
 
-    /// Answers the live read that a step asks for with this object.
+    /// Responds with this object to the live read that a step requests.
     fn finds(&mut self, step: AttemptStep, object: &ObjectMetadata) -> AttemptStep {
-        self.answer(step, ReadResult::Found(object.clone()))
+        self.respond(step, ReadResult::Found(object.clone()))
     }
 }
 
-fn asks_to_read(step: AttemptStep) -> (Identity, PendingRead) {
+fn expect_read(step: AttemptStep) -> (Identity, PendingRead) {
     match step {
         AttemptStep::Read(identity, reading) => (identity, reading),
-        other => panic!("wanted a live read, got {other:?}"),
+        other => panic!("expected a live read, got {other:?}"),
     }
 }
 
 fn done(step: AttemptStep) -> AttemptResult {
     match step {
         AttemptStep::Done(outcome) => outcome,
-        other => panic!("wanted the end of the attempt, got {other:?}"),
+        other => panic!("expected the end of the attempt, got {other:?}"),
     }
 }
 
-/// The effect of queueing this observed object at once.
-fn look_at(object: &ObjectMetadata) -> Effect {
+/// The effect of enqueueing this observed object at once.
+fn enqueued(object: &ObjectMetadata) -> Effect {
     Effect::AttemptToDelete(QueueItem::Observed(uid(object)), EnqueueMode::AtOnce)
 }
 
-/// The effect of queueing this virtual owner.
+/// The effect of enqueueing this virtual owner.
 fn verify(owner: &ObjectMetadata, pace: EnqueueMode) -> Effect {
     Effect::AttemptToDelete(QueueItem::Virtual(uid(owner)), pace)
 }

@@ -1,11 +1,11 @@
-//! Owners that leave their dependents to themselves.
+//! Owners that are deleted with the orphan policy.
 
 use gantry_model::patch::MetadataPatch;
 use gantry_model::{ObjectMetadata, Refusal};
 use gantry_testkit::MetadataBuilder;
 
 use super::cluster::Cluster;
-use super::{HOLD, Memory, done, ghost, node, pod, replica_set, uid, widget};
+use super::{HOLD, Memory, done, node, pod, replica_set, uid, unserved_object, widget};
 use crate::gc::attempt::PatchResult;
 use crate::gc::orphan::{self, Orphaning, PendingOrphaning};
 use crate::gc::{
@@ -15,7 +15,7 @@ use crate::gc::{
 
 const ORPHAN: &str = "orphan";
 
-fn parting(name: &str) -> ObjectMetadata {
+fn orphaning_owner(name: &str) -> ObjectMetadata {
     replica_set(name).held_by(ORPHAN).deleting()
 }
 
@@ -26,31 +26,31 @@ fn begin(memory: &mut Memory, owner: &ObjectMetadata) -> Orphaning {
 fn releases(orphaning: Orphaning) -> (Vec<AttemptStep>, PendingOrphaning) {
     match orphaning {
         Orphaning::Release(steps, afterwards) => (steps, afterwards),
-        Orphaning::Done(outcome) => panic!("wanted releases, got {outcome}"),
+        Orphaning::Done(outcome) => panic!("expected releases, got {outcome}"),
     }
 }
 
-/// G7.0: every dependent is freed, then the owner may go.
+/// G7.0: every dependent is released, then the owner's finalizer is removed.
 #[test]
 fn every_dependent_is_released_and_then_the_finalizer_removed() {
-    let web = parting("web");
+    let web = orphaning_owner("web");
     let (p, q) = (pod("p").blocking(&web), pod("q").owned_by(&web));
     let mut memory = Memory::of(&[&web, &p, &q]);
     let (steps, afterwards) = releases(begin(&mut memory, &web));
-    let mut freed = Vec::new();
+    let mut released = Vec::new();
     let mut outcomes = Vec::new();
     for step in steps {
         let AttemptStep::Patch(target, patch, patching) = step else {
-            panic!("wanted a patch, got {step:?}")
+            panic!("expected a patch, got {step:?}")
         };
         assert_eq!(patch, MetadataPatch::Release { object: target.uid.clone(), owners: vec![uid(&web)] });
-        freed.push(target);
+        released.push(target);
         outcomes.push(done(patching.resume(PatchResult::Patched(p.clone()))));
     }
-    assert_eq!(freed, [p.identity, q.identity]);
+    assert_eq!(released, [p.identity, q.identity]);
     let step = afterwards.resume(outcomes);
     let step = memory.finds(step, &web);
-    let AttemptStep::Patch(target, patch, patching) = step else { panic!("wanted a patch, got {step:?}") };
+    let AttemptStep::Patch(target, patch, patching) = step else { panic!("expected a patch, got {step:?}") };
     assert_eq!(target, web.identity);
     assert_eq!(patch, MetadataPatch::SetFinalizers { version: "1".into(), finalizers: Vec::new() });
     let outcome = done(patching.resume(PatchResult::Patched(web)));
@@ -61,29 +61,29 @@ fn every_dependent_is_released_and_then_the_finalizer_removed() {
     );
 }
 
-/// G7.0: a dependent that is gone needs no freeing.
+/// G7.0: a dependent that does not exist any more counts as released.
 #[test]
 fn a_dependent_that_is_gone_counts_as_released() {
-    let web = parting("web");
+    let web = orphaning_owner("web");
     let mut memory = Memory::of(&[&web, &pod("p").owned_by(&web)]);
     let (mut steps, afterwards) = releases(begin(&mut memory, &web));
-    let Some(AttemptStep::Patch(_, _, patching)) = steps.pop() else { panic!("wanted a patch") };
+    let Some(AttemptStep::Patch(_, _, patching)) = steps.pop() else { panic!("expected a patch") };
     let outcome = done(patching.resume(PatchResult::NotFound));
     assert!(
         matches!(afterwards.resume(vec![outcome]), AttemptStep::Read(identity, _) if identity == web.identity)
     );
 }
 
-/// G7.0: one that could not be freed keeps the owner, whose item is retried.
+/// G7.0: a dependent that could not be released keeps the owner, whose item is retried.
 #[test]
 fn a_dependent_that_cannot_be_released_keeps_the_owner() {
-    let web = parting("web");
+    let web = orphaning_owner("web");
     let mut memory = Memory::of(&[&web, &pod("p").owned_by(&web), &pod("q").owned_by(&web)]);
     let (steps, afterwards) = releases(begin(&mut memory, &web));
-    let answers = [PatchResult::Failed(Refusal::other("no")), PatchResult::NotFound];
-    let outcomes = steps.into_iter().zip(answers).map(|(step, answer)| match step {
-        AttemptStep::Patch(_, _, patching) => done(patching.resume(answer)),
-        other => panic!("wanted a patch, got {other:?}"),
+    let responses = [PatchResult::Failed(Refusal::other("no")), PatchResult::NotFound];
+    let outcomes = steps.into_iter().zip(responses).map(|(step, response)| match step {
+        AttemptStep::Patch(_, _, patching) => done(patching.resume(response)),
+        other => panic!("expected a patch, got {other:?}"),
     });
     let outcome = done(afterwards.resume(outcomes.collect()));
     let error = AttemptError::PatchFailed(pod("p").identity, Refusal::other("no"));
@@ -94,20 +94,20 @@ fn a_dependent_that_cannot_be_released_keeps_the_owner() {
 /// G7.0: unserved kinds can be neither orphaned nor finalized.
 #[test]
 fn unknown_kinds_keep_an_orphaning_from_ending() {
-    let web = parting("web");
-    let casper = ghost("casper").owned_by(&web);
-    let mut memory = Memory::of(&[&web, &casper]);
+    let web = orphaning_owner("web");
+    let unserved = unserved_object("unserved").owned_by(&web);
+    let mut memory = Memory::of(&[&web, &unserved]);
     let (mut steps, _) = releases(begin(&mut memory, &web));
-    let unknown = AttemptResult::Failed(AttemptError::UnknownKind(casper.identity));
+    let unknown = AttemptResult::Failed(AttemptError::UnknownKind(unserved.identity));
     assert_eq!(steps.pop().map(done), Some(unknown));
 
-    let owner = ghost("owner").held_by(ORPHAN).deleting();
+    let owner = unserved_object("owner").held_by(ORPHAN).deleting();
     let mut memory = Memory::of(&[&owner]);
     let unknown = AttemptResult::Failed(AttemptError::UnknownKind(owner.identity.clone()));
     assert_eq!(begin(&mut memory, &owner), Orphaning::Done(unknown));
 }
 
-/// G7.0: what the deletion has become in the meantime counts, and what is gone is gone.
+/// G7.0: an owner whose deletion changed its policy, or that does not exist any more, orphans no dependents.
 #[test]
 fn an_owner_that_is_gone_or_deleted_in_another_way_orphans_no_dependents() {
     let web = replica_set("web");
@@ -122,7 +122,7 @@ fn an_owner_that_is_gone_or_deleted_in_another_way_orphans_no_dependents() {
     }
 }
 
-/// G7.0: the dependents run on without that owner: pods, custom resources, and whatever lives in no namespace.
+/// G7.0: the dependents remain, without that owner: pods, custom resources and cluster-scoped objects.
 #[test]
 fn dependents_survive_an_orphaning_deletion() {
     let rack = node("rack");
@@ -136,13 +136,13 @@ fn dependents_survive_an_orphaning_deletion() {
     }
 }
 
-/// G7.0: an object that owns itself frees itself by going.
+/// G7.0: an object that owns itself need not be released from itself.
 #[test]
 fn an_object_that_owns_itself_can_be_deleted_with_orphaning() {
     let web = replica_set("web");
-    let narcissus = web.clone().blocking(&web);
-    let mut cluster = Cluster::of(&[&narcissus]);
-    cluster.settle().delete(&narcissus, Propagation::Orphan);
+    let self_owned = web.clone().blocking(&web);
+    let mut cluster = Cluster::of(&[&self_owned]);
+    cluster.settle().delete(&self_owned, Propagation::Orphan);
     assert!(cluster.uids().is_empty());
     assert_eq!(cluster.log, ["leave [] on ReplicaSet web"]);
 }

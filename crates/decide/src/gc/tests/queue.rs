@@ -1,4 +1,4 @@
-//! What the queue holds, and what becomes of it.
+//! Queue items, and their disposition after an attempt.
 
 use gantry_model::Refusal;
 use gantry_testkit::MetadataBuilder;
@@ -10,7 +10,7 @@ use crate::gc::{
     QueueItem,
 };
 
-/// G3.1: an owner that was queued for being unknown, and is no owner any more, is forgotten.
+/// G3.1: the item of a virtual owner that is not in the graph any more is forgotten.
 #[test]
 fn a_virtual_item_whose_node_is_gone_is_forgotten() {
     let web = replica_set("web");
@@ -25,7 +25,7 @@ fn a_virtual_item_whose_node_is_gone_is_forgotten() {
     assert_eq!(outcome.disposition(&item, &memory.graph), ItemDisposition::Forget);
 }
 
-/// G3.1: an owner that was queued for being unknown, and has been seen since, is forgotten without a live read.
+/// G3.1: the item of a virtual owner that was observed since is forgotten without a live read.
 #[test]
 fn a_virtual_item_that_was_observed_meanwhile_is_forgotten() {
     let web = replica_set("web").owned_by(&deployment("shop"));
@@ -39,7 +39,7 @@ fn a_virtual_item_that_was_observed_meanwhile_is_forgotten() {
     assert_eq!(outcome.disposition(&item, &memory.graph), ItemDisposition::Forget);
 }
 
-/// G3.1: an observed item, by contrast, is always looked at.
+/// G3.1: an observed item, by contrast, is always processed.
 #[test]
 fn an_observed_item_is_looked_at() {
     let web = replica_set("web");
@@ -47,12 +47,12 @@ fn an_observed_item_is_looked_at() {
     assert!(matches!(memory.attempt(&web), AttemptStep::Read(identity, _) if identity == web.identity));
 }
 
-/// G3.2: how the attempt ended says whether the item comes back.
+/// G3.2: the result of the attempt determines whether the item is retried.
 #[test]
 fn an_item_is_retried_after_transient_errors_and_forgotten_otherwise() {
     let p = pod("p");
     let identity = p.identity.clone();
-    let refusal = || Refusal::other("the server is on fire");
+    let refusal = || Refusal::other("internal error");
     let memory = Memory::of(&[&p]);
     for (outcome, expected) in [
         (AttemptResult::Absent(identity.clone()), ItemDisposition::Forget),
@@ -91,7 +91,7 @@ fn an_item_is_retried_after_transient_errors_and_forgotten_otherwise() {
     }
 }
 
-/// G3.2: only unserved kinds are too common for a warning.
+/// G3.2: errors about unserved kinds, and no others, are too common for a warning.
 #[test]
 fn errors_about_unknown_kinds_are_not_warnings() {
     let identity = pod("p").identity;
@@ -114,19 +114,19 @@ fn a_virtual_owner_that_exists_is_retried_until_a_watch_shows_it() {
     assert_eq!(outcome.disposition(&item, &memory.graph), ItemDisposition::Forget);
 }
 
-/// G3.2: a virtual owner that is found absent is forgotten: the graph will hear of it.
+/// G3.2: a virtual owner that is found absent is forgotten: the graph is updated.
 #[test]
 fn a_virtual_owner_that_does_not_exist_is_forgotten() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
     let item = QueueItem::Virtual(uid(&web));
     let step = memory.attempt_item(&item);
-    let outcome = done(memory.answer(step, ReadResult::NotFound));
+    let outcome = done(memory.respond(step, ReadResult::NotFound));
     assert_eq!(outcome, AttemptResult::Absent(web.identity));
     assert_eq!(outcome.disposition(&item, &memory.graph), ItemDisposition::Forget);
 }
 
-/// G4.1, G3.1: an item that left the graph before its live read came back is left alone.
+/// G4.1, G3.1: an item that was removed from the graph during its live read is left alone.
 #[test]
 fn an_item_that_goes_during_its_live_read_is_left_alone() {
     let p = pod("p").owned_by(&replica_set("web")).held_by(HOLD);

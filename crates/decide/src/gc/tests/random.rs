@@ -1,4 +1,4 @@
-//! Random owner graphs, random deletions and a collector that hears of everything late: what holds all the same.
+//! Random owner graphs, random deletions and a collector with delayed watches: the invariants that hold.
 
 use gantry_model::{ObjectMetadata, OwnerReference, Uid};
 use gantry_testkit::{MetadataBuilder, reference};
@@ -8,7 +8,7 @@ use super::cluster::Cluster;
 use super::{HOLD, deployment, node, pod, replica_set, uid, widget};
 use crate::gc::Propagation;
 
-/// What an owner reference may get wrong about the object that has its uid.
+/// A wrong field of an owner reference whose uid is right.
 #[derive(Clone, Copy, Debug)]
 enum Mistake {
     None,
@@ -18,24 +18,24 @@ enum Mistake {
     UnservedVersion,
 }
 
-/// One thing that happens.
+/// One step of a test.
 #[derive(Clone, Debug)]
-enum Happening {
+enum Step {
     Delete(usize, Propagation),
-    LetGo(usize),
+    RemoveFinalizer(usize),
     Touch(usize),
     Adopt { child: usize, owner: usize },
     Deliver,
     Work(usize),
     TimePasses,
-    MeddleNext,
+    InterfereNext,
 }
 
-/// A world to begin with: what is to be created, in this order, and what happens afterwards.
+/// The objects to create, in this order, and the steps that follow.
 #[derive(Clone, Debug)]
 struct World {
     objects: Vec<ObjectMetadata>,
-    happenings: Vec<Happening>,
+    steps: Vec<Step>,
 }
 
 fn blank(kind: u8, name: usize, elsewhere: bool) -> ObjectMetadata {
@@ -81,21 +81,21 @@ fn propagations() -> impl Strategy<Value = Propagation> {
     ]
 }
 
-fn happenings(objects: usize) -> impl Strategy<Value = Happening> {
+fn steps(objects: usize) -> impl Strategy<Value = Step> {
     prop_oneof![
-        4 => (0..objects, propagations()).prop_map(|(nth, how)| Happening::Delete(nth, how)),
-        1 => (0..objects).prop_map(Happening::LetGo),
-        1 => (0..objects).prop_map(Happening::Touch),
-        1 => (0..objects, 0..objects).prop_map(|(child, owner)| Happening::Adopt { child, owner }),
-        10 => Just(Happening::Deliver),
-        10 => (0..8_usize).prop_map(Happening::Work),
-        2 => Just(Happening::TimePasses),
-        2 => Just(Happening::MeddleNext),
+        4 => (0..objects, propagations()).prop_map(|(nth, how)| Step::Delete(nth, how)),
+        1 => (0..objects).prop_map(Step::RemoveFinalizer),
+        1 => (0..objects).prop_map(Step::Touch),
+        1 => (0..objects, 0..objects).prop_map(|(child, owner)| Step::Adopt { child, owner }),
+        10 => Just(Step::Deliver),
+        10 => (0..8_usize).prop_map(Step::Work),
+        2 => Just(Step::TimePasses),
+        2 => Just(Step::InterfereNext),
     ]
 }
 
 fn worlds() -> impl Strategy<Value = World> {
-    // Of six kinds one is cluster-scoped; one namespace in five is the other one; one object in five is held.
+    // Of six kinds one is cluster-scoped; a fifth is in another namespace; a fifth has a foreign finalizer.
     let blanks = prop::collection::vec((0..6_u8, prop::bool::weighted(0.2), prop::bool::weighted(0.2)), 1..8);
     blanks
         .prop_flat_map(|blanks| {
@@ -103,10 +103,10 @@ fn worlds() -> impl Strategy<Value = World> {
             // One owner more than there are objects: the last one does not exist.
             let owners = prop::collection::vec((0..=count, any::<bool>(), mistakes()), 0..3);
             let owners = prop::collection::vec(owners, count);
-            let happenings = prop::collection::vec(happenings(count), 0..60);
-            (Just(blanks), owners, happenings)
+            let steps = prop::collection::vec(steps(count), 0..60);
+            (Just(blanks), owners, steps)
         })
-        .prop_map(|(blanks, owners, happenings)| {
+        .prop_map(|(blanks, owners, steps)| {
             let named: Vec<_> = blanks
                 .iter()
                 .enumerate()
@@ -122,29 +122,29 @@ fn worlds() -> impl Strategy<Value = World> {
                 }
                 object.finalizers.extend(held.then(|| HOLD.to_owned()));
             }
-            World { objects, happenings }
+            World { objects, steps }
         })
 }
 
-fn happen(cluster: &mut Cluster, objects: &[ObjectMetadata], happening: &Happening) {
-    match *happening {
-        Happening::Delete(nth, propagation) => cluster.ask_to_delete(&uid(&objects[nth]), propagation),
-        Happening::LetGo(nth) => {
+fn play(cluster: &mut Cluster, objects: &[ObjectMetadata], step: &Step) {
+    match *step {
+        Step::Delete(nth, propagation) => cluster.request_deletion(&uid(&objects[nth]), propagation),
+        Step::RemoveFinalizer(nth) => {
             cluster.api.update(&uid(&objects[nth]), |object| object.finalizers.retain(|held| held != HOLD));
         }
-        Happening::Touch(nth) => cluster.api.update(&uid(&objects[nth]), |_| ()),
-        Happening::Adopt { child, owner } => {
+        Step::Touch(nth) => cluster.api.update(&uid(&objects[nth]), |_| ()),
+        Step::Adopt { child, owner } => {
             let reference = reference(&objects[owner]);
             cluster.api.update(&uid(&objects[child]), |child| child.owners.push(reference));
         }
-        Happening::Deliver => {
+        Step::Deliver => {
             cluster.deliver();
         }
-        Happening::Work(nth) => {
+        Step::Work(nth) => {
             cluster.work(nth);
         }
-        Happening::TimePasses => cluster.let_time_pass(),
-        Happening::MeddleNext => cluster.meddle = Some(|api, uid| api.update(uid, |_| ())),
+        Step::TimePasses => cluster.let_time_pass(),
+        Step::InterfereNext => cluster.interfere = Some(|api, uid| api.update(uid, |_| ())),
     }
 }
 
@@ -157,11 +157,11 @@ fn is_garbage(cluster: &Cluster, object: &ObjectMetadata) -> bool {
 /// Whether another component keeps the object from being deleted, or the collector cannot decide about it.
 fn is_stuck(cluster: &Cluster, object: &ObjectMetadata) -> bool {
     let foreign = |held: &String| held == HOLD;
-    let unjudgeable = |reference| cluster.owner(object, reference).is_err();
-    (object.is_deleting() && object.finalizers.iter().any(foreign)) || object.owners.iter().any(unjudgeable)
+    let undecidable = |reference| cluster.owner(object, reference).is_err();
+    (object.is_deleting() && object.finalizers.iter().any(foreign)) || object.owners.iter().any(undecidable)
 }
 
-/// Whether the object waits, perhaps through others that wait, for something stuck.
+/// Whether the object waits, directly or through others, for an object that is stuck.
 fn waits_for_something_stuck(cluster: &Cluster, owner: &Uid) -> bool {
     let mut seen = vec![owner.clone()];
     let mut next = 0;
@@ -185,23 +185,23 @@ fn waits_for_something_stuck(cluster: &Cluster, owner: &Uid) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// G4.5, G4.7, G5.2, G7.0: nothing that something keeps is deleted; garbage goes; deletions come to an end.
+    /// G4.5, G4.7, G5.2, G7.0: no object with a solid owner is deleted; garbage is; deletions end.
     #[test]
     fn garbage_goes_and_nothing_else_does(world in worlds()) {
         let mut cluster = Cluster::default();
         for object in &world.objects {
             cluster.api.create(object.clone());
         }
-        for happening in &world.happenings {
-            happen(&mut cluster, &world.objects, happening);
+        for step in &world.steps {
+            play(&mut cluster, &world.objects, step);
         }
         cluster.settle();
 
-        prop_assert!(cluster.wrongs.is_empty(), "{:?}", cluster.wrongs);
+        prop_assert!(cluster.violations.is_empty(), "{:?}", cluster.violations);
         for object in cluster.api.objects() {
             let name = &object.identity;
             prop_assert!(object.is_deleting() || !is_garbage(&cluster, object), "{name} is garbage");
-            prop_assert!(!object.is_orphaning(), "{name} has not freed its dependents");
+            prop_assert!(!object.is_orphaning(), "{name} has not released its dependents");
             prop_assert!(
                 !object.is_deleting_dependents() || waits_for_something_stuck(&cluster, &name.uid),
                 "{name} waits for nothing: {:#?}", cluster.log
@@ -209,15 +209,15 @@ proptest! {
         }
     }
 
-    /// G1.4: the graph at rest knows the objects that exist, and who they say they belong to.
+    /// G1.4: the settled graph contains the objects that exist, with their owner references.
     #[test]
     fn the_graph_at_rest_is_what_is_stored(world in worlds()) {
         let mut cluster = Cluster::default();
         for object in &world.objects {
             cluster.api.create(object.clone());
         }
-        for happening in &world.happenings {
-            happen(&mut cluster, &world.objects, happening);
+        for step in &world.steps {
+            play(&mut cluster, &world.objects, step);
         }
         cluster.settle();
 

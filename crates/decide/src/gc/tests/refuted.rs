@@ -1,16 +1,16 @@
-//! The owner graph when a live read finds no object: which identity was meant, and by which dependents.
+//! The owner graph after a live read found no object: which identity was meant, and by which dependents.
 
 use gantry_model::{Identity, Namespace, ObjectMetadata, OwnerReference};
 use gantry_testkit::{MetadataBuilder, reference};
 
-use super::{Memory, look_at, node, pod, replica_set, uid, verify};
+use super::{Memory, enqueued, node, pod, replica_set, uid, verify};
 use crate::gc::EnqueueMode;
 
 fn identity(memory: &Memory, object: &ObjectMetadata) -> Option<Identity> {
     memory.graph.node(&uid(object)).map(|node| node.identity().clone())
 }
 
-/// The owner `web`, with another name.
+/// A reference to the owner `web` by another name.
 fn known_as(name: &str) -> OwnerReference {
     OwnerReference { name: name.into(), ..reference(&replica_set("web")) }
 }
@@ -25,12 +25,12 @@ fn a_presumed_owner_that_does_not_exist_is_dropped_and_its_dependents_looked_at(
     let web = replica_set("web");
     let (p, q) = (pod("p").owned_by(&web), pod("q").owned_by(&web));
     let mut memory = Memory::of(&[&p, &q]);
-    assert_eq!(memory.verifies_absent(&web.identity), [look_at(&p), look_at(&q)]);
+    assert_eq!(memory.verifies_absent(&web.identity), [enqueued(&p), enqueued(&q)]);
     assert!(memory.absent.contains(&web.identity));
     assert_eq!(identity(&memory, &web), None);
 }
 
-/// G2.8: some mean another object with this uid: that one is looked for next, in no hurry.
+/// G2.8: some dependents refer to another identity with this uid: that one is verified next, rate limited.
 #[test]
 fn a_presumed_owner_that_others_know_by_another_name_is_looked_for_by_that_name() {
     let web = replica_set("web");
@@ -38,19 +38,19 @@ fn a_presumed_owner_that_others_know_by_another_name_is_looked_for_by_that_name(
     let mut memory = Memory::of(&[&right, &other]);
     assert_eq!(
         memory.verifies_absent(&web.identity),
-        [look_at(&right), verify(&web, EnqueueMode::RateLimited)]
+        [enqueued(&right), verify(&web, EnqueueMode::RateLimited)]
     );
     assert!(memory.absent.contains(&web.identity));
     assert_eq!(identity(&memory, &web), Some(renamed("xyz")));
 }
 
-/// G2.8: an identity that the owner is not presumed to have any more changes nothing about the presumption.
+/// G2.8: the absence of an identity other than the presumed one does not change the presumed one.
 #[test]
 fn an_identity_that_is_no_longer_presumed_is_refuted_for_those_who_believed_it() {
     let web = replica_set("web");
     let (first, second) = (pod("p").referring(known_as("first")), pod("q").referring(known_as("second")));
     let mut memory = Memory::of(&[&first, &second]);
-    assert_eq!(memory.verifies_absent(&renamed("second")), [look_at(&second)]);
+    assert_eq!(memory.verifies_absent(&renamed("second")), [enqueued(&second)]);
     assert!(memory.absent.contains(&renamed("second")));
     assert_eq!(identity(&memory, &web), Some(renamed("first")));
 }
@@ -64,36 +64,36 @@ fn an_identity_that_no_dependent_refers_to_is_not_remembered() {
     assert_eq!(identity(&memory, &replica_set("web")), Some(renamed("first")));
 }
 
-/// G2.8: a watch has seen the owner, under another identity: believers in the refuted one are looked at.
+/// G2.8: the owner was observed under another identity: dependents that refer to the absent one are enqueued.
 #[test]
 fn an_observed_owner_stays_when_another_identity_is_refuted() {
     let web = replica_set("web");
     let (right, wrong) = (pod("p").owned_by(&web), pod("q").referring(known_as("xyz")));
     let mut memory = Memory::of(&[&web, &right, &wrong]);
-    assert_eq!(memory.verifies_absent(&renamed("xyz")), [look_at(&wrong)]);
+    assert_eq!(memory.verifies_absent(&renamed("xyz")), [enqueued(&wrong)]);
     assert!(memory.absent.contains(&renamed("xyz")));
     assert_eq!(identity(&memory, &web), Some(web.identity.clone()));
     assert_eq!(memory.graph.node(&uid(&web)).unwrap().dependents().len(), 2);
 }
 
-/// G2.8: the live read was faster than the watch.
+/// G2.8: the live read was ahead of the watch.
 #[test]
 fn an_observed_owner_that_does_not_exist_any_more_is_dropped() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web);
     let mut memory = Memory::of(&[&web, &p]);
-    assert_eq!(memory.verifies_absent(&web.identity), [look_at(&p)]);
+    assert_eq!(memory.verifies_absent(&web.identity), [enqueued(&p)]);
     assert_eq!(identity(&memory, &web), None);
-    assert_eq!(memory.sees_go(&web), [], "the watch has nothing to add");
+    assert_eq!(memory.sees_go(&web), [], "the watch event has no effect");
 }
 
-/// G2.8: the graph may have dropped it already.
+/// G2.8: the graph may have removed it already.
 #[test]
 fn an_unknown_object_that_does_not_exist_is_nothing_new() {
     assert_eq!(Memory::default().verifies_absent(&replica_set("web").identity), []);
 }
 
-/// G2.9: the first one after the refuted, in the order of identities, and after the last the first again.
+/// G2.9: the next identity is the one after the absent one in the order of identities, and after the last the first.
 #[test]
 fn alternate_identities_are_tried_in_order_and_round_and_round() {
     let web = replica_set("web");
@@ -109,7 +109,7 @@ fn alternate_identities_are_tried_in_order_and_round_and_round() {
     }
 }
 
-/// G2.9: kind comes before API version, which comes before namespace and name.
+/// G2.9: identities are ordered by kind, then API version, then namespace and name.
 #[test]
 fn alternate_identities_are_ordered_by_kind_first() {
     let web = replica_set("web");
@@ -138,7 +138,7 @@ fn alternate_identities_are_ordered_by_kind_first() {
     assert_eq!(order, expected);
 }
 
-/// G2.9: a kind that was verified to be cluster-scoped is so for every dependent.
+/// G2.9: a kind that was found to be cluster-scoped is so for every dependent.
 #[test]
 fn an_alternate_identity_of_a_cluster_scoped_kind_has_no_namespace() {
     let rack = node("rack");
@@ -157,18 +157,18 @@ fn an_alternate_identity_of_a_cluster_scoped_kind_has_no_namespace() {
     assert_eq!(identity(&memory, &rack), Some(pod_here));
 }
 
-/// G2.8: a dependent that names the same uid twice believes both, and keeps the owner for the sake of the other.
+/// G2.8: a dependent that names the same uid twice refers to both identities, so the owner is kept for the other one.
 #[test]
 fn a_dependent_that_names_a_uid_twice_agrees_and_disagrees() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web).referring(known_as("xyz"));
     let mut memory = Memory::default();
-    assert_eq!(memory.sees(&p), [verify(&web, EnqueueMode::AtOnce), look_at(&p)]);
-    assert_eq!(memory.verifies_absent(&web.identity), [look_at(&p), verify(&web, EnqueueMode::RateLimited)]);
+    assert_eq!(memory.sees(&p), [verify(&web, EnqueueMode::AtOnce), enqueued(&p)]);
+    assert_eq!(memory.verifies_absent(&web.identity), [enqueued(&p), verify(&web, EnqueueMode::RateLimited)]);
     assert_eq!(identity(&memory, &web), Some(renamed("xyz")));
 }
 
-/// G2.8: dependents in other namespaces mean another owner, even by the same name.
+/// G2.8: dependents in other namespaces refer to another identity, even by the same name.
 #[test]
 fn a_presumed_owner_is_looked_for_in_the_namespace_of_every_dependent() {
     let web = replica_set("web");

@@ -1,13 +1,13 @@
-//! The situations that a garbage collector meets, from creation to rest. The rows are those of the table of G8.
+//! The situations in which a garbage collector can be, from creation until it settles. The rows are those of G8.
 
 use gantry_model::OwnerReference;
 use gantry_testkit::{MetadataBuilder, object, reference};
 
 use super::cluster::Cluster;
-use super::{HOLD, deployment, ghost, node, pod, replica_set, uid, widget};
+use super::{HOLD, deployment, node, pod, replica_set, uid, unserved_object, widget};
 use crate::gc::{GraphNode, Presence, Propagation, QueueItem};
 
-/// G8 row 1, G7.1: the owner is looked for where the child lives, and is not there.
+/// G8 row 1, G7.1: the owner is read in the namespace of the child, and does not exist there.
 #[test]
 fn a_child_of_an_owner_in_another_namespace_is_reported_and_deleted() {
     let web = replica_set("web").in_namespace("elsewhere");
@@ -21,7 +21,7 @@ fn a_child_of_an_owner_in_another_namespace_is_reported_and_deleted() {
     }
 }
 
-/// G8 row 2, G4.5: a mistake that cannot be judged is reported and left alone, whatever becomes of the owner.
+/// G8 row 2, G4.5: a reference that cannot be resolved is reported and left alone, also after the owner is deleted.
 #[test]
 fn a_cluster_scoped_child_of_a_namespaced_owner_is_reported_and_kept_without_retries() {
     let web = replica_set("web");
@@ -51,7 +51,7 @@ fn children_of_a_cluster_scoped_owner_live_and_go_with_it_in_any_namespace() {
     }
 }
 
-/// G8 row 4, G4.5: a version that is served but not watched is as good as any.
+/// G8 row 4, G4.5: a reference may name a version that is served but not watched.
 #[test]
 fn a_child_that_names_its_owner_in_another_version_lives_and_goes_with_it() {
     let web = replica_set("web");
@@ -83,26 +83,26 @@ fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_go() {
 /// G8 row 5: the same for an owner that was never observed.
 #[test]
 fn a_child_of_a_ghost_is_kept() {
-    let casper = ghost("casper");
-    let p = pod("p").owned_by(&casper);
+    let unserved = unserved_object("unserved");
+    let p = pod("p").owned_by(&unserved);
     let mut cluster = Cluster::of(&[&p]);
     cluster.settle();
     assert!(cluster.exists(&p));
-    assert!(cluster.is_retrying(&casper));
+    assert!(cluster.is_retrying(&unserved));
 }
 
-/// G8 row 6, G2.1, G2.8: an owner that never was is as good as one that is gone.
+/// G8 row 6, G2.1, G2.8: an owner that never existed is like one that was deleted.
 #[test]
 fn a_child_of_an_owner_that_does_not_exist_is_deleted() {
     for p in [pod("p").owned_by(&replica_set("web")), pod("p").owned_by(&node("rack"))] {
         let mut cluster = Cluster::of(&[&p]);
         cluster.settle();
         assert!(cluster.uids().is_empty());
-        assert_eq!(cluster.memory.graph.nodes().count(), 0, "nothing is left in the graph either");
+        assert_eq!(cluster.memory.graph.nodes().count(), 0, "the graph is empty, too");
     }
 }
 
-/// G8 row 7, G2.7: the owner goes at once, then its children, then theirs.
+/// G8 row 7, G2.7: the owner is deleted at once, then its children, then theirs.
 #[test]
 fn children_go_after_an_owner_that_is_deleted_in_the_background() {
     let shop = deployment("shop");
@@ -130,14 +130,14 @@ fn children_stay_while_their_owner_is_held_by_a_finalizer() {
     assert!(cluster.uids().is_empty());
 }
 
-/// G8 row 9, G4.2, G4.5: a namesake is not the owner.
+/// G8 row 9, G4.2, G4.5: another object of the owner's name is not the owner.
 #[test]
 fn old_children_go_though_a_namesake_of_their_owner_lives() {
     let (web, namesake) = (replica_set("web"), replica_set("web").uid("another"));
     let (p, q) = (pod("p").owned_by(&web), pod("q").owned_by(&namesake));
     let mut cluster = Cluster::of(&[&web, &p]);
     cluster.settle();
-    cluster.ask_to_delete(&uid(&web), Propagation::Background);
+    cluster.request_deletion(&uid(&web), Propagation::Background);
     cluster.api.create(namesake.clone());
     cluster.api.create(q.clone());
     cluster.settle();
@@ -145,7 +145,7 @@ fn old_children_go_though_a_namesake_of_their_owner_lives() {
     assert!(cluster.exists(&namesake) && cluster.exists(&q));
 }
 
-/// G8 row 10, G4.5, G6.1: half an orphan is none.
+/// G8 row 10, G4.5, G6.1: a child with one remaining owner is not garbage.
 #[test]
 fn a_child_of_two_owners_stays_with_the_one_that_is_left() {
     for child in [pod("child"), widget("child")] {
@@ -166,10 +166,10 @@ fn an_owner_does_not_wait_for_children_that_do_not_block() {
     let p = pod("p").owned_by(&web);
     let mut cluster = Cluster::of(&[&web, &p]);
     cluster.settle();
-    cluster.ask_to_delete(&uid(&web), Propagation::Foreground);
+    cluster.request_deletion(&uid(&web), Propagation::Foreground);
     cluster.deliver();
     cluster.work(1);
-    assert!(!cluster.exists(&web) && cluster.exists(&p), "the owner was looked at first, and is gone");
+    assert!(!cluster.exists(&web) && cluster.exists(&p), "the owner was processed first, and is deleted");
     cluster.settle();
     assert!(!cluster.exists(&p));
 }
@@ -214,13 +214,13 @@ fn a_cycle_of_two_owners_is_broken_when_both_are_deleted_at_once() {
     let b = replica_set("b").blocking(&widget("a"));
     let mut cluster = Cluster::of(&[&a, &b]);
     cluster.settle();
-    cluster.ask_to_delete(&uid(&a), Propagation::Foreground);
-    cluster.ask_to_delete(&uid(&b), Propagation::Foreground);
+    cluster.request_deletion(&uid(&a), Propagation::Foreground);
+    cluster.request_deletion(&uid(&b), Propagation::Foreground);
     cluster.settle();
     assert!(cluster.uids().is_empty());
 }
 
-/// G8 row 14, G2.7: an owner that stops waiting and goes leaves its children behind as garbage.
+/// G8 row 14, G2.7: the children of an owner whose foreground deletion became a background deletion are garbage.
 #[test]
 fn a_background_deletion_overtakes_a_foreground_one() {
     let web = replica_set("web");
@@ -235,7 +235,7 @@ fn a_background_deletion_overtakes_a_foreground_one() {
     assert!(cluster.uids().is_empty());
 }
 
-/// G8 row 15: were an Event an owner after all, no watch would show it: it is polled, and its child kept meanwhile.
+/// G8 row 15: no watch shows an Event: as an owner it is polled, and its child is kept as long as it exists.
 #[test]
 fn a_child_of_an_event_is_kept_while_the_event_exists() {
     let event = object("v1", "Event", "e");
@@ -247,7 +247,7 @@ fn a_child_of_an_event_is_kept_while_the_event_exists() {
     assert!(cluster.exists(&p));
     assert!(cluster.is_retrying(&event));
 
-    cluster.ask_to_delete(&uid(&event), Propagation::Background);
+    cluster.request_deletion(&uid(&event), Propagation::Background);
     cluster.api.watch.clear();
     cluster.settle();
 
@@ -274,28 +274,28 @@ fn a_child_that_is_updated_while_it_is_collected_is_deleted() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web);
     let mut cluster = Cluster::of(&[&web, &p]);
-    cluster.settle().meddle = Some(|api, uid| api.update(uid, |_| ()));
+    cluster.settle().interfere = Some(|api, uid| api.update(uid, |_| ()));
     cluster.delete(&web, Propagation::Background);
     assert!(!cluster.exists(&p));
     assert_eq!(cluster.log, ["delete Pod p Background", "delete Pod p Background"]);
 }
 
-/// G8 row 17, G4.8: a new owner does.
+/// G8 row 17, G4.8: a new owner keeps the child.
 #[test]
 fn a_child_that_is_adopted_while_it_is_collected_is_kept() {
     let (web, new) = (replica_set("web"), replica_set("new"));
     let p = pod("p").owned_by(&web);
     let mut cluster = Cluster::of(&[&web, &new, &p]);
-    cluster.settle().meddle = Some(|api, uid| {
+    cluster.settle().interfere = Some(|api, uid| {
         api.update(uid, |p| p.owners.push(reference(&replica_set("new"))));
     });
     cluster.delete(&web, Propagation::Background);
     assert!(cluster.exists(&p));
     assert_eq!(cluster.owners(&p), ["new"]);
-    assert!(cluster.wrongs.is_empty(), "{:?}", cluster.wrongs);
+    assert!(cluster.violations.is_empty(), "{:?}", cluster.violations);
 }
 
-/// G8 row 18, G4.7: pods were to survive the ReplicaSet, and do, though the Deployment went first.
+/// G8 row 18, G4.7: a ReplicaSet that is garbage still orphans its pods, although the Deployment was deleted first.
 #[test]
 fn a_replica_set_that_orphans_its_pods_does_so_though_it_is_garbage() {
     let shop = deployment("shop");
@@ -303,9 +303,9 @@ fn a_replica_set_that_orphans_its_pods_does_so_though_it_is_garbage() {
     let p = pod("p").blocking(&web);
     let mut cluster = Cluster::of(&[&shop, &web, &p]);
     cluster.settle();
-    cluster.ask_to_delete(&uid(&shop), Propagation::Background);
-    cluster.ask_to_delete(&uid(&web), Propagation::Orphan);
-    // The collector hears of the Deployment first, and looks at the ReplicaSet.
+    cluster.request_deletion(&uid(&shop), Propagation::Background);
+    cluster.request_deletion(&uid(&web), Propagation::Orphan);
+    // The collector processes the deletion of the Deployment first, and then the ReplicaSet.
     cluster.deliver();
     cluster.work(0);
     assert_eq!(cluster.log, ["delete ReplicaSet web Orphan"]);
@@ -340,7 +340,7 @@ fn owners_in_a_cycle_keep_each_other() {
     assert_eq!(cluster.owners(&b), ["a"]);
 }
 
-/// G2.8, G2.9: of two children that disagree on who their owner is, only the one that is right stays.
+/// G2.8, G2.9: of two children that disagree on their owner's name, only the one that is right is kept.
 #[test]
 fn children_that_disagree_on_their_owner_are_decided_each_by_its_own_reference() {
     let web = replica_set("web");
@@ -353,7 +353,7 @@ fn children_that_disagree_on_their_owner_are_decided_each_by_its_own_reference()
     }
 }
 
-/// G2.8, G2.9: of an owner that does not exist, the children go, whatever each of them calls it.
+/// G2.8, G2.9: the children of an owner that does not exist are deleted, whatever name each of them refers to.
 #[test]
 fn children_that_disagree_on_an_owner_that_does_not_exist_all_go() {
     let web = replica_set("web");

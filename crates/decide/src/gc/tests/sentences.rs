@@ -1,4 +1,4 @@
-//! How outcomes read.
+//! The messages of results.
 
 use gantry_model::Refusal;
 use gantry_testkit::{MetadataBuilder, reference};
@@ -67,13 +67,13 @@ fn errors_name_the_object_and_the_message() {
     assert_eq!(AttemptResult::Absent(p).to_string(), "v1/Pod default/p (uid uid-of-p) does not exist");
 }
 
-/// G4.2: the sentence for a reference that can lead nowhere.
+/// G4.2: the message for a reference of a cluster-scoped object to a namespaced owner.
 #[test]
 fn a_namespaced_owner_of_a_cluster_scoped_object_is_called_that() {
     let n = node("n").owned_by(&replica_set("web"));
     let mut memory = Memory::of(&[&n]);
     let step = memory.attempt(&n);
-    let outcome = done(memory.answer(step, ReadResult::Found(n)));
+    let outcome = done(memory.respond(step, ReadResult::Found(n)));
     assert_eq!(
         outcome.to_string(),
         "failed: a cluster-scoped object refers to apps/v1/ReplicaSet web (uid uid-of-web), which is namespaced"

@@ -1,4 +1,4 @@
-//! Stories about the work queue; `naive` holds it against a model under generated calls.
+//! Stories about the work queue; `naive` compares it with a model under generated calls.
 
 mod naive;
 mod stories;

@@ -16,7 +16,7 @@ enum Call {
     AddAfter(Key, u64),
     AddRateLimited(Key),
     Next,
-    /// Done with one of the keys that are being worked on.
+    /// One of the running keys is done.
     Done(prop::sample::Index),
     Forget(Key),
     Pause(u64),
@@ -148,7 +148,7 @@ fn carry_out(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// D2.1, D2.4: whatever is called, keys come in the model's order, none twice at once, none early, none lost.
+    /// D2.1, D2.4: keys are returned in the model's order, none is running twice, none is early, none is lost.
     #[test]
     fn the_queue_does_what_the_rules_say(calls in prop::collection::vec(call(), 0..120)) {
         let (mut queue, mut naive, mut now) = (WorkQueue::new(), Naive::default(), NOON);
@@ -161,7 +161,7 @@ proptest! {
         }
     }
 
-    /// D2.1: after the last call every pending key is handed out, and then the queue is empty.
+    /// D2.1: after the last call every pending key is returned, and then the queue is empty.
     #[test]
     fn nothing_is_lost(calls in prop::collection::vec(call(), 0..120)) {
         let (mut queue, mut naive, mut now) = (WorkQueue::new(), Naive::default(), NOON);
@@ -183,10 +183,10 @@ proptest! {
                 queue.done(&key, now);
             }
             let Some(wake) = queue.next_wake() else { break };
-            prop_assert!(wake > now, "a due key was not handed out");
+            prop_assert!(wake > now, "a due key was not returned");
             now = wake;
         }
-        prop_assert!(wanted.is_empty(), "still wanted: {:?}", wanted);
+        prop_assert!(wanted.is_empty(), "not returned: {:?}", wanted);
         prop_assert_eq!((queue.depth(), queue.delayed(), queue.running().count()), (0, 0, 0));
     }
 }

@@ -24,7 +24,7 @@ fn take_all(queue: &mut WorkQueue<&'static str>, now: Timestamp) -> Vec<&'static
     std::iter::from_fn(|| queue.next(now)).collect()
 }
 
-/// Lets every try of `web` fail, each as soon as the queue hands it out, until it is given up.
+/// Fails every attempt on `web`, each as soon as the queue returns it, until it is given up.
 fn fail_until_given_up(queue: &mut WorkQueue<&'static str>, mut now: Timestamp) -> Vec<Duration> {
     let mut waits = Vec::new();
     loop {
@@ -33,13 +33,13 @@ fn fail_until_given_up(queue: &mut WorkQueue<&'static str>, mut now: Timestamp) 
             return waits;
         }
         let due = queue.next_wake().unwrap();
-        assert_eq!(queue.next(Timestamp::from_nanos(due.as_nanos() - 1)), None, "handed out before its time");
+        assert_eq!(queue.next(Timestamp::from_nanos(due.as_nanos() - 1)), None, "returned before it was due");
         waits.push(due.since(now));
         now = due;
     }
 }
 
-/// D2.1: keys come in the order of arrival, and duplicates collapse without losing their position.
+/// D2.1: keys are returned in the order of arrival, and duplicates collapse without losing their position.
 #[test]
 fn keys_come_in_order_and_only_once() {
     let mut queue = queue_of(&["web", "db", "web", "cache", "db"]);
@@ -47,7 +47,7 @@ fn keys_come_in_order_and_only_once() {
     assert_eq!(queue.adds(), 3);
 }
 
-/// D2.1: no second worker gets a key, and a key added meanwhile runs once more.
+/// D2.1: no second worker gets a key, and a key added meanwhile runs again.
 #[test]
 fn a_key_added_while_being_worked_on_runs_again_afterwards() {
     let mut queue = queue_of(&["web"]);
@@ -62,7 +62,7 @@ fn a_key_added_while_being_worked_on_runs_again_afterwards() {
     assert_eq!(queue.next(noon_plus(4)), None);
 }
 
-/// D2.1: a delayed key that comes due while it is being processed waits for its worker, too.
+/// D2.1: a delayed key that becomes due while it is being processed waits for its worker, too.
 #[test]
 fn a_delayed_key_never_joins_a_running_worker() {
     let mut queue = queue_of(&["web"]);
@@ -135,7 +135,7 @@ fn no_delay_is_no_wait() {
     assert_eq!((queue.next_wake(), queue.next(NOON)), (None, Some("web")));
 }
 
-/// D2.3: fifteen retries from 5 ms to 81.92 s; the 16th failure drops the key, which starts over when woken.
+/// D2.3: fifteen retries from 5 ms to 81.92 s; the 16th failure drops the key, which starts over when added again.
 #[test]
 fn the_sixteenth_failure_drops_the_key_until_something_wakes_it() {
     let mut queue = queue_of(&["web"]);
@@ -160,7 +160,7 @@ fn a_key_that_made_it_starts_over_with_short_waits() {
     }
 }
 
-/// D2.3 without its cap: a `ReplicaSet` that fails forever is retried forever, at last every 1000 s.
+/// D2.3 without its cap: a `ReplicaSet` that fails forever is retried forever, in the end every 1000 s.
 #[test]
 fn a_replica_set_is_never_given_up() {
     let mut queue = queue_of(&["web"]);

@@ -2,7 +2,7 @@
 
 use gantry_model::{Name, Pod};
 
-/// The number of pods on each node; those without a node count as on one without a name.
+/// The number of pods on each node; pods without a node count as being on one node with an empty name.
 ///
 /// A table with open addressing: counting is linear, and unlike the standard library's maps it has no order that
 /// could leak into a decision.
@@ -83,7 +83,7 @@ fn hash(name: &Name) -> u32 {
 }
 
 fn mix(hash: u64, word: u64) -> u64 {
-    /// The golden ratio in 64 bits, whose multiples lie far apart.
+    /// The golden ratio in 64 bits, whose multiples are far apart.
     const SPREAD: u64 = 0x9e37_79b9_7f4a_7c15;
     (hash.rotate_left(23) ^ word).wrapping_mul(SPREAD)
 }
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
     use gantry_testkit::{PodBuilder, pod};
 
-    /// R6.2: those without a node count as being on one and the same.
+    /// R6.2: pods without a node count as being on the same one.
     #[test]
     fn unassigned_pods_share_a_node_without_a_name() {
         let pods = [pod("a"), pod("b"), pod("c").on("n1")];
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(counts.on(&pod("x").on("n2")), 0);
     }
 
-    /// R6.1: the table grows with the nodes and loses none.
+    /// R6.1: when the table grows, no node is lost.
     #[test]
     fn every_node_has_its_own_count() {
         let on = |node: usize| pod("a").on(&format!("{node}.rack-{}.example.com", node % 7));

@@ -3,7 +3,7 @@
 //! Two pods that became ready at different times in the same age bucket are ordered by uid; two that became ready at
 //! the same time by restarts and age. Mixed, these rules are not transitive: with `a` and `b` ready at the same time
 //! and `c` at another, `b` may rank before `a` for its restarts while `a < c < b` by uid. The standard library's
-//! sorts may panic on such an order, so this file has a merge sort: each compared pair comes out as the rules say.
+//! sorts may panic on such an order, so this file has a merge sort: each compared pair is ordered as the rules say.
 
 use std::cmp::{Ordering, Reverse};
 

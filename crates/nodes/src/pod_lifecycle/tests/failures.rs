@@ -156,7 +156,11 @@ fn a_container_that_exceeds_its_memory_limit_is_killed_and_restarted() {
     pod.restarted().until(12);
     let web = &pod.status.container_statuses.as_ref().unwrap()[0];
     let last = web.last_state.as_ref().unwrap().terminated.as_ref().unwrap();
-    assert_eq!(last.reason.as_deref(), Some("OOMKilled"), "it survives a restart of the node");
+    assert_eq!(
+        last.reason.as_deref(),
+        Some("OOMKilled"),
+        "the last state is kept after a restart of the node"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Stories of pods: what their nodes report over time.
+//! Stories of pods: the status and events that their nodes report over time.
 
 mod dependencies;
 mod failures;
@@ -96,7 +96,7 @@ impl TestPod {
             self.sync(now);
             match self.wake {
                 Some(wake) if wake <= end => {
-                    assert!(wake > now, "a sync at {now} asks for another one at {wake}");
+                    assert!(wake > now, "a sync at {now} requests another one at {wake}");
                     now = wake;
                 }
                 _ => return self,
@@ -138,7 +138,7 @@ impl TestPod {
         (self.wake, self.completion) = (synced.wake, synced.completion);
     }
 
-    /// Restarts the node's process: only the reported status is left.
+    /// Restarts the node's process: only the reported status remains.
     fn restarted(&mut self) -> &mut Self {
         self.run = None;
         self.wake = None;

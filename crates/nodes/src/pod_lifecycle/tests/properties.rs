@@ -6,11 +6,11 @@ use super::*;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// Milliseconds pass, and the pod is synced, due or not.
+    /// This many milliseconds pass, and the pod is synced, due or not.
     Sync(i64),
     /// The node's process restarts.
     Restart,
-    /// The pod is deleted with that many seconds of grace.
+    /// The deletion of the pod is requested with that many seconds of grace.
     Delete(i64),
 }
 
@@ -99,7 +99,7 @@ proptest! {
             prop_assert!(pod.completion != Completion::Active || pod.wake.is_some() || pod.condition("ContainersReady").status == "True" || shown.contains("running"),
                 "{shown} waits for nothing");
             if deadline.is_some_and(|deadline| now >= deadline) {
-                prop_assert_eq!(pod.completion, Completion::Remove, "{} outlives its deletion", shown);
+                prop_assert_eq!(pod.completion, Completion::Remove, "{} is not removed after its deletion", shown);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Stories of pods of a container runtime: what it is asked to do, and what is reported when it has done so.
+//! Stories of pods of a container runtime: the actions that it gets, and the status after its reports.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use super::super::{
 };
 use super::{START, shown};
 
-/// A pod on a node with a container runtime, whose part a test plays.
+/// A pod on a node whose container runtime is played by a test.
 pub(super) struct RealPod {
     pub(super) object: Value,
     pub(super) run: PodRun,
@@ -70,10 +70,10 @@ impl RealPod {
         (self.wake, self.completion) = (synced.wake, synced.completion);
     }
 
-    /// Reports something, and syncs the pod.
+    /// Applies a report, and syncs the pod.
     pub(super) fn report(&mut self, report: RuntimeReport) -> &mut Self {
         let what = format!("{report:?}");
-        assert!(self.run.receive(&self.pod(), report, at(self.seconds)), "{what} is no news");
+        assert!(self.run.receive(&self.pod(), report, at(self.seconds)), "{what} changes nothing");
         self.sync();
         self
     }
@@ -91,7 +91,7 @@ impl RealPod {
         self
     }
 
-    /// Plays the runtime until a container runs, which has this number of its start in its ID.
+    /// Reports a container as started, with this number of its start in its ID.
     pub(super) fn start(&mut self, container: &str, attempt: i32) -> &mut Self {
         assert_eq!(self.actions, [RuntimeAction::InspectImage { container: container.to_owned() }]);
         self.report(RuntimeReport::Image { container: container.to_owned(), present: true });
@@ -107,7 +107,7 @@ impl RealPod {
         self.report(RuntimeReport::Started { container: container.to_owned(), result: Ok(started) })
     }
 
-    /// Returns what the status says is allocated for a container, with the limits that it has.
+    /// Returns the reported allocated resources of a container, with its limits.
     fn allocated(&self, container: &str) -> ContainerAmounts {
         let status =
             super::super::status::container_statuses(&self.status).find(|it| it.name == container).unwrap();
@@ -301,11 +301,11 @@ fn probes_are_run_and_their_thresholds_count() {
     let grace = Duration::from_secs(7);
     let stop = RuntimeAction::StopContainer { container: "web".to_owned(), grace };
     assert!(pod.actions.contains(&stop), "{:?}", pod.actions);
-    let said = [
+    let expected = [
         "Unhealthy Liveness probe failed: down",
         "Killing Container web failed liveness probe, will be restarted",
     ];
-    assert_eq!(pod.events[pod.events.len() - 2..], said);
+    assert_eq!(pod.events[pod.events.len() - 2..], expected);
 }
 
 #[test]
@@ -363,7 +363,7 @@ fn a_restarted_agent_continues_with_the_containers_that_it_finds() {
     let found = FoundPod { sandboxes: 1, is_ready: true, containers: vec![found] };
     pod.run = PodRun::resume(&pod.pod(), &before, &found, at(5));
     pod.after(5);
-    assert_eq!(pod.status, before, "it is as ready as it was");
+    assert_eq!(pod.status, before, "the status is unchanged");
 
     pod.run = PodRun::resume(&pod.pod(), &before, &FoundPod::default(), at(9));
     pod.seconds = 9;
@@ -390,7 +390,7 @@ fn an_evicted_pod_ends_soon_and_has_failed() {
     let target = conditions.iter().find(|condition| condition.type_ == "DisruptionTarget").unwrap();
     assert_eq!(target.reason.as_deref(), Some("TerminationByKubelet"));
     pod.report(RuntimeReport::SandboxStopped);
-    assert_eq!(pod.completion, Completion::Finished, "the object stays, so that it can be seen why");
+    assert_eq!(pod.completion, Completion::Finished, "the object stays, with the reason");
     assert_eq!(pod.events.last().unwrap(), "Killing Stopping container web");
     assert!(pod.events.contains(&"Evicted The node was low on resource: memory. ".to_owned()));
 }
@@ -410,7 +410,7 @@ fn a_pod_that_is_evicted_for_its_own_limit_is_not_disrupted_and_has_its_grace() 
     assert!(conditions.iter().all(|condition| condition.type_ != "DisruptionTarget"), "{conditions:?}");
 }
 
-/// As recorded of a kubelet 1.37: a rejected pod has neither conditions nor containers.
+/// As recorded from a kubelet 1.37: a rejected pod has neither conditions nor containers.
 #[test]
 fn a_pod_that_the_node_has_no_room_for_is_not_started() {
     let container = json!({"name": "web", "image": "nginx:1", "resources": {"requests": {"cpu": "500m"}}});
@@ -421,7 +421,7 @@ fn a_pod_that_the_node_has_no_room_for_is_not_started() {
     assert_eq!(pod.pod().rejection(&room(1_500_000_000)), None);
     let rejection = pod.pod().rejection(&room(1_900_000_000)).unwrap();
     pod.report(RuntimeReport::Rejected(rejection));
-    assert_eq!(pod.actions, [RuntimeAction::StopSandbox], "which does not exist");
+    assert_eq!(pod.actions, [RuntimeAction::StopSandbox], "although it does not exist");
     let PodStatusEnd { phase, reason, message } = PodStatusEnd::of(&pod.status);
     assert_eq!((phase, reason), ("Failed", "OutOfcpu"));
     let why = "Node didn't have enough resource: cpu, requested: 500, used: 1900, capacity: 2000";
@@ -430,7 +430,7 @@ fn a_pod_that_the_node_has_no_room_for_is_not_started() {
     assert_eq!((&pod.status.conditions, &pod.status.container_statuses), (&None, &None));
 }
 
-/// How a status says that its pod has ended.
+/// The status fields that show that a pod has ended.
 struct PodStatusEnd<'a> {
     phase: &'a str,
     reason: &'a str,

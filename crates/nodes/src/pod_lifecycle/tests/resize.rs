@@ -11,7 +11,7 @@ use super::real::{RealPod, at, identity, web};
 
 const BILLION: i128 = 1_000_000_000;
 
-/// A running pod with one container, which has these resources and this policy of changes.
+/// A running pod with one container that has these resources and this resize policy.
 fn running(resources: &Value, policy: &Value) -> RealPod {
     let mut web = web();
     (web["resources"], web["resizePolicy"]) = (resources.clone(), policy.clone());
@@ -20,7 +20,7 @@ fn running(resources: &Value, policy: &Value) -> RealPod {
     pod
 }
 
-/// A node with four CPUs, of which others use two.
+/// A node with four CPUs, of which other pods use two.
 fn four_cpus() -> NodeRoom {
     NodeRoom {
         cpu: ResourceRoom { allocatable: 4 * BILLION, used: 2 * BILLION },
@@ -48,7 +48,7 @@ impl RealPod {
         self.report(RuntimeReport::Resized { container: "web".to_owned(), id, result })
     }
 
-    /// What is allocated, what the container has, and the conditions about changes.
+    /// The allocated and the actual CPUs, and the conditions about changes.
     fn cpus(&self) -> (String, String, Vec<String>) {
         let status = &self.status.container_statuses.as_ref().unwrap()[0];
         let cpu = |list: &Option<std::collections::BTreeMap<String, _>>| {
@@ -84,9 +84,9 @@ fn the_resources_of_a_running_container_are_changed() {
     pod.resized(Ok(()));
     assert_eq!(pod.cpus(), ("2".to_owned(), "2".to_owned(), vec![]));
     assert_eq!((pod.actions.len(), pod.wake), (0, None));
-    let said: Vec<_> = pod.events.iter().filter(|event| event.starts_with("Resize")).collect();
+    let events: Vec<_> = pod.events.iter().filter(|event| event.starts_with("Resize")).collect();
     assert_eq!(
-        said,
+        events,
         [
             "ResizeStarted Pod resize started: \
              {\"containers\":[{\"name\":\"web\",\"resources\":{\"requests\":{\"cpu\":\"2\"}}}],\"generation\":0}",
@@ -124,7 +124,7 @@ fn what_the_node_has_no_room_for_is_not_allocated() {
          {\"requests\":{\"cpu\":\"3\"}}}],\"generation\":0,\"error\":\"Node didn't have enough resource: cpu, \
          requested: 3000, used: 2000, capacity: 4000\"}"
     );
-    assert!(pod.wake.is_some(), "others may end");
+    assert!(pod.wake.is_some(), "other pods may end");
     pod.room.as_mut().unwrap().cpu.used = BILLION;
     pod.after(15);
     assert_eq!(pod.actions, [change(&cpu("3"))]);
@@ -157,7 +157,7 @@ fn a_restarted_agent_carries_out_the_change_that_was_allocated() {
     assert_eq!(pod.actions, [change(&cpu("2"))]);
 }
 
-/// As recorded of a kubelet 1.37.
+/// As recorded from a kubelet 1.37.
 #[test]
 fn the_pod_has_what_its_containers_need_that_run_together() {
     let container =

@@ -50,7 +50,7 @@ fn a_deleted_pod_that_never_started_is_removed_at_once() {
     assert_eq!(pod.status.phase.as_deref(), Some("Pending"));
 }
 
-/// 8.3: without grace the server needs no second delete, only finalizers may hold the object.
+/// 8.3: without a grace period the server needs no second delete; only finalizers may keep the object.
 #[test]
 fn without_grace_the_pod_ends_at_once() {
     let mut pod = TestPod::of(&json!({}));
@@ -108,7 +108,7 @@ fn a_pod_continues_from_its_reported_status() {
     let before = quiet.status.clone();
     quiet.restarted().wake = Some(Timestamp::from_secs(START + 100));
     quiet.until(100);
-    assert_eq!(quiet.status, before, "a healthy pod is not changed");
+    assert_eq!(quiet.status, before, "the status of a healthy pod is unchanged");
     quiet.take_story();
     quiet.deleted(100, 30);
     quiet.restarted().wake = Some(Timestamp::from_secs(START + 101));
@@ -142,7 +142,7 @@ fn a_pod_that_exceeds_its_active_deadline_fails() {
     let expected = (Some("DeadlineExceeded".to_owned()), Some(message), Completion::Finished);
     assert_eq!(reported(&pod), expected);
     pod.restarted().until(90);
-    assert_eq!(reported(&pod), expected, "it survives a restart of the node");
+    assert_eq!(reported(&pod), expected, "the status is kept after a restart of the node");
     assert_eq!(pod.take_story(), "");
 }
 

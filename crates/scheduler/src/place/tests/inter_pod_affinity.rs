@@ -33,12 +33,12 @@ fn a_pod_with_anti_affinity_to_its_replicas_gets_a_node_of_its_own() {
     );
     // The anti-affinity of existing pods counts too.
     let other = labelled(pod("other", &json!({})), "web");
-    let said = place_pod(&cluster, &other);
+    let message = place_pod(&cluster, &other);
     assert!(
-        said.starts_with(
+        message.starts_with(
             "0/2 nodes are available: 2 node(s) didn't satisfy existing pods anti-affinity rules."
         ),
-        "{said}"
+        "{message}"
     );
     cluster.remove_pod("uid-web-1");
     assert_eq!(place_pod(&cluster, &web(3)), "a");
@@ -74,14 +74,14 @@ fn a_pod_goes_to_the_domain_of_its_affinity() {
     let mut cluster = cluster(&[in_zone("a", "east"), in_zone("b", "west"), in_zone("c", "west")]);
     let affinity_to_cache = affinity("podAffinity", &json!([term("cache", "zone")]));
     let web = labelled(pod("web", &affinity_to_cache), "web");
-    let said = place_pod(&cluster, &web);
+    let message = place_pod(&cluster, &web);
     assert!(
-        said.starts_with("0/3 nodes are available: 3 node(s) didn't match pod affinity rules."),
-        "{said}"
+        message.starts_with("0/3 nodes are available: 3 node(s) didn't match pod affinity rules."),
+        "{message}"
     );
-    cluster.add_pod(&parsed_pod(&labelled(asking("cache", "1", "1Gi"), "cache")), "c");
+    cluster.add_pod(&parsed_pod(&labelled(requesting("cache", "1", "1Gi"), "cache")), "c");
     assert_eq!(place_pod(&cluster, &web), "b");
-    // A pod that matches its own affinity may be the first anywhere.
+    // A pod that matches its own affinity may be the first one in any domain.
     let own_kind = labelled(pod("first", &affinity("podAffinity", &json!([term("first", "zone")]))), "first");
     assert_eq!(schedule(&mut cluster, &own_kind), "a");
     let next = labelled(pod("second", &affinity("podAffinity", &json!([term("first", "zone")]))), "first");
@@ -103,17 +103,17 @@ fn pods_are_spread_evenly_over_domains() {
     let mut even = cluster(&nodes);
     let homes: Vec<_> = (0..4).map(|n| schedule(&mut even, &web(n, &spread(json!({}))))).collect();
     assert_eq!(homes.iter().filter(|home| *home == "c").count(), 2, "{homes:?}");
-    // A node without the label is rejected, and a full zone keeps the other from filling up.
+    // A node without the label is rejected, and a full zone prevents more pods in the other one.
     let small = with(in_zone("c", "west"), "/status/allocatable/pods", &json!("0"));
     let mut stuck = cluster(&[node("lost"), in_zone("a", "east"), small]);
     assert_eq!(schedule(&mut stuck, &web(1, &spread(json!({})))), "a");
-    let said = place_pod(&stuck, &web(2, &spread(json!({}))));
+    let message = place_pod(&stuck, &web(2, &spread(json!({}))));
     assert!(
-        said.starts_with(
+        message.starts_with(
             "0/3 nodes are available: 1 Too many pods, 1 node(s) didn't match pod topology spread constraints, 1 node(s) \
              didn't match pod topology spread constraints (missing required label)."
         ),
-        "{said}"
+        "{message}"
     );
     // With `matchLabelKeys` another revision is counted separately.
     let mut next = web(3, &spread(json!({"matchLabelKeys": ["pod-template-hash"]})));

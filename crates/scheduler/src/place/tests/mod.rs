@@ -32,7 +32,7 @@ fn pod(name: &str, spec: &Value) -> Value {
     pod
 }
 
-fn asking(name: &str, cpu: &str, memory: &str) -> Value {
+fn requesting(name: &str, cpu: &str, memory: &str) -> Value {
     let requests = json!({"cpu": cpu, "memory": memory});
     pod(name, &json!({"containers": [{"name": "app", "resources": {"requests": requests}}]}))
 }
@@ -59,7 +59,7 @@ fn cluster(nodes: &[Value]) -> ClusterState {
     cluster
 }
 
-/// The node of a pod, or the message that says why it is unschedulable.
+/// The node of a pod, or the message of its unschedulable condition.
 fn place_pod(cluster: &ClusterState, pod: &Value) -> String {
     match place(cluster, &parsed_pod(pod)) {
         Placement::Node(name) => name,
@@ -69,11 +69,11 @@ fn place_pod(cluster: &ClusterState, pod: &Value) -> String {
 
 /// Schedules a pod and counts it on its node.
 fn schedule(cluster: &mut ClusterState, pod: &Value) -> String {
-    let place_pod = place_pod(cluster, pod);
-    if !place_pod.contains(' ') {
-        cluster.add_pod(&parsed_pod(pod), &place_pod);
+    let placement = place_pod(cluster, pod);
+    if !placement.contains(' ') {
+        cluster.add_pod(&parsed_pod(pod), &placement);
     }
-    place_pod
+    placement
 }
 
 #[test]
@@ -92,7 +92,7 @@ fn reasons_are_counted_and_sorted() {
         |name| with(node(name), "/spec", &json!({"taints": [{"key": "gpu", "effect": "NoSchedule"}]}));
     let cluster = cluster(&[small, tainted("a"), tainted("b")]);
     assert_eq!(
-        place_pod(&cluster, &asking("web", "2", "2Gi")),
+        place_pod(&cluster, &requesting("web", "2", "2Gi")),
         "0/3 nodes are available: 1 Insufficient cpu, 1 Insufficient memory, 2 node(s) had untolerated taint(s). \
          preemption: 0/3 nodes are available: 3 Preemption is not helpful for scheduling."
     );
@@ -101,16 +101,16 @@ fn reasons_are_counted_and_sorted() {
 #[test]
 fn resources_in_use_are_distinguished_from_resources_that_no_node_has() {
     let mut cluster = cluster(&[node("a"), node("b")]);
-    assert_eq!(schedule(&mut cluster, &asking("first", "3", "1Gi")), "a");
+    assert_eq!(schedule(&mut cluster, &requesting("first", "3", "1Gi")), "a");
     let b = with(node("b"), "/status/allocatable/cpu", &json!("1"));
     cluster.set_node(Node::parse(&gantry_json::from_value(b).unwrap()));
     assert_eq!(
-        place_pod(&cluster, &asking("second", "2", "1Gi")),
+        place_pod(&cluster, &requesting("second", "2", "1Gi")),
         "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: \
          1 No preemption victims found for incoming pod, 1 Preemption is not helpful for scheduling."
     );
     let patient = with(
-        asking("third", "2", "1Gi"),
+        requesting("third", "2", "1Gi"),
         "/spec",
         &json!({
             "containers": [{"name": "app", "resources": {"requests": {"cpu": "2"}}}], "preemptionPolicy": "Never",
@@ -125,10 +125,10 @@ fn resources_in_use_are_distinguished_from_resources_that_no_node_has() {
 #[test]
 fn quantities_are_compared_exactly() {
     let mut cluster = cluster(&[node("a")]);
-    assert_eq!(schedule(&mut cluster, &asking("most", "3999m", "8388607Ki")), "a");
-    assert_eq!(schedule(&mut cluster, &asking("rest", "0.001", "1024")), "a");
+    assert_eq!(schedule(&mut cluster, &requesting("most", "3999m", "8388607Ki")), "a");
+    assert_eq!(schedule(&mut cluster, &requesting("rest", "0.001", "1024")), "a");
     assert!(
-        place_pod(&cluster, &asking("none", "1n", "0"))
+        place_pod(&cluster, &requesting("none", "1n", "0"))
             .starts_with("0/1 nodes are available: 1 Insufficient cpu.")
     );
 }
@@ -146,7 +146,7 @@ fn the_request_of_a_pod_is_its_peak() {
     assert!(!fits(&spec(json!([sidecar("1"), container("4")]), json!([container("1")]))));
     assert!(fits(&spec(json!([container("4"), sidecar("1")]), json!([container("3")]))));
     assert!(!fits(&spec(json!([sidecar("2")]), json!([container("3")]))));
-    // What is asked for the whole pod is what counts.
+    // Pod-level requests replace the sum over containers.
     let whole = json!({"containers": [container("9")], "resources": {"requests": {"cpu": "1"}}});
     assert!(fits(&whole));
     let overhead = json!({"containers": [container("4")], "overhead": {"cpu": "1m"}});
@@ -192,7 +192,7 @@ fn a_pod_goes_only_to_nodes_that_its_selector_and_affinity_match() {
         "0/2 nodes are available: 2 node(s) didn't match Pod's node affinity/selector. \
          preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
     );
-    // An empty term holds nowhere, and so do no terms.
+    // An empty term matches no node, and neither does an empty list.
     assert!(node_for(&terms(json!([{}]))).starts_with("0/2"));
     assert!(node_for(&terms(json!([]))).starts_with("0/2"));
 }
@@ -252,9 +252,9 @@ fn a_host_port_is_used_once_per_node() {
     let mut cluster = cluster(&[node("a")]);
     assert_eq!(schedule(&mut cluster, &listening("one", "", 8080, "TCP")), "a");
     let clash = place_pod(&cluster, &listening("two", "10.0.0.1", 8080, "TCP"));
-    let told = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports. preemption: \
+    let expected = "0/1 nodes are available: 1 node(s) didn't have free ports for the requested pod ports. preemption: \
                 0/1 nodes are available: 1 No preemption victims found for incoming pod.";
-    assert_eq!(clash, told);
+    assert_eq!(clash, expected);
     assert_eq!(place_pod(&cluster, &listening("three", "", 8080, "UDP")), "a");
     assert_eq!(schedule(&mut cluster, &listening("four", "10.0.0.1", 9090, "TCP")), "a");
     assert_eq!(place_pod(&cluster, &listening("five", "10.0.0.2", 9090, "TCP")), "a");
@@ -265,8 +265,8 @@ fn a_host_port_is_used_once_per_node() {
 #[test]
 fn replicas_of_one_controller_are_spread() {
     let mut cluster = cluster(&[node("a"), node("b"), node("c")]);
-    // A node with less room still gets its replica before another node gets two.
-    assert_eq!(schedule(&mut cluster, &asking("busy", "1", "1Gi")), "a");
+    // A node with fewer free resources still gets its replica before another node gets two.
+    assert_eq!(schedule(&mut cluster, &requesting("busy", "1", "1Gi")), "a");
     let mut nodes: Vec<_> = (0..3)
         .map(|n| schedule(&mut cluster, &owned_by(pod(&format!("web-{n}"), &json!({})), "web")))
         .collect();
@@ -278,8 +278,8 @@ fn replicas_of_one_controller_are_spread() {
 fn pods_go_to_the_node_with_most_free_resources() {
     let mut cluster = cluster(&[node("a"), node("b")]);
     let nodes: Vec<_> = (0..4).map(|n| schedule(&mut cluster, &pod(&format!("p{n}"), &json!({})))).collect();
-    assert_eq!(nodes, ["a", "b", "a", "b"], "pods that ask for nothing take some room all the same");
-    assert_eq!(schedule(&mut cluster, &asking("big", "2", "4Gi")), "a");
+    assert_eq!(nodes, ["a", "b", "a", "b"], "pods without requests count in scoring, too");
+    assert_eq!(schedule(&mut cluster, &requesting("big", "2", "4Gi")), "a");
     assert_eq!(schedule(&mut cluster, &pod("small", &json!({}))), "b");
 }
 
@@ -304,13 +304,13 @@ fn preferred_affinity_and_soft_taints_are_scored() {
 #[test]
 fn a_pod_is_counted_once_however_often_it_is_added() {
     let mut cluster = cluster(&[node("a"), node("b")]);
-    let web = parsed_pod(&asking("web", "3", "1Gi"));
+    let web = parsed_pod(&requesting("web", "3", "1Gi"));
     cluster.add_pod(&web, "a");
     cluster.add_pod(&web, "a");
     assert_eq!(cluster.node_of("uid-web"), Some("a"));
-    assert_eq!(place_pod(&cluster, &asking("next", "1", "1Gi")), "b");
+    assert_eq!(place_pod(&cluster, &requesting("next", "1", "1Gi")), "b");
     cluster.add_pod(&web, "b");
-    assert_eq!(place_pod(&cluster, &asking("next", "2", "1Gi")), "a");
+    assert_eq!(place_pod(&cluster, &requesting("next", "2", "1Gi")), "a");
     assert!(cluster.remove_pod("uid-web"));
     assert!(!cluster.remove_pod("uid-web"));
 }
@@ -318,17 +318,17 @@ fn a_pod_is_counted_once_however_often_it_is_added() {
 #[test]
 fn pods_may_be_known_before_their_node_and_outlive_it() {
     let mut cluster = ClusterState::default();
-    cluster.add_pod(&parsed_pod(&asking("web", "3", "1Gi")), "a");
+    cluster.add_pod(&parsed_pod(&requesting("web", "3", "1Gi")), "a");
     let a = Node::parse(&gantry_json::from_value::<wire::Node>(node("a")).unwrap());
     assert!(cluster.set_node(a.clone()));
     assert!(!cluster.set_node(a.clone()), "an unchanged node can fit no other pod");
-    assert!(place_pod(&cluster, &asking("next", "2", "1Gi")).starts_with("0/1"));
+    assert!(place_pod(&cluster, &requesting("next", "2", "1Gi")).starts_with("0/1"));
     cluster.remove_node("a");
-    assert_eq!(place_pod(&cluster, &asking("next", "2", "1Gi")), "no nodes available to schedule pods");
+    assert_eq!(place_pod(&cluster, &requesting("next", "2", "1Gi")), "no nodes available to schedule pods");
     cluster.set_node(a);
-    assert!(place_pod(&cluster, &asking("next", "2", "1Gi")).starts_with("0/1"));
+    assert!(place_pod(&cluster, &requesting("next", "2", "1Gi")).starts_with("0/1"));
     cluster.remove_pod("uid-web");
-    assert_eq!(place_pod(&cluster, &asking("next", "2", "1Gi")), "a");
+    assert_eq!(place_pod(&cluster, &requesting("next", "2", "1Gi")), "a");
 }
 
 /// A10.4, 2.6: which pods are scheduled, and when.
@@ -355,20 +355,20 @@ fn only_pending_pods_of_this_scheduler_are_scheduled() {
 }
 
 proptest! {
-    /// Whatever is requested, in whatever order pods come and go, no node is overcommitted, and a cluster that was
-    /// emptied is as it was.
+    /// No node is overcommitted, whatever is requested, and in whatever order pods are added and removed; a cluster
+    /// without pods has all its resources free.
     #[test]
     fn no_node_is_overcommitted(
-        asks in prop::collection::vec((1_u32..3000, 1_u32..5000, any::<bool>()), 1..40),
+        amounts in prop::collection::vec((1_u32..3000, 1_u32..5000, any::<bool>()), 1..40),
     ) {
         let nodes = [node("a"), node("b"), node("c")];
         let mut cluster = cluster(&nodes);
         let mut here: Vec<(String, u32, u32, String)> = Vec::new();
-        for (n, (cpu, memory, leave)) in asks.into_iter().enumerate() {
+        for (n, (cpu, memory, leave)) in amounts.into_iter().enumerate() {
             let name = format!("p{n}");
-            let place_pod = schedule(&mut cluster, &asking(&name, &format!("{cpu}m"), &format!("{memory}Mi")));
-            if !place_pod.contains(' ') {
-                here.push((place_pod, cpu, memory, format!("uid-{name}")));
+            let placement = schedule(&mut cluster, &requesting(&name, &format!("{cpu}m"), &format!("{memory}Mi")));
+            if !placement.contains(' ') {
+                here.push((placement, cpu, memory, format!("uid-{name}")));
             }
             if leave && !here.is_empty() {
                 let (.., uid) = here.swap_remove(0);
@@ -377,12 +377,12 @@ proptest! {
             for node in ["a", "b", "c"] {
                 let (cpu, memory) = here.iter().filter(|(home, ..)| home == node)
                     .fold((0, 0), |(cpu, memory), (_, c, m, _)| (cpu + c, memory + m));
-                prop_assert!(cpu <= 4000 && memory <= 8192, "{node} gave {cpu}m and {memory}Mi");
+                prop_assert!(cpu <= 4000 && memory <= 8192, "{node} has {cpu}m and {memory}Mi in use");
             }
         }
         for (.., uid) in &here {
             cluster.remove_pod(uid);
         }
-        prop_assert_eq!(place_pod(&cluster, &asking("all", "4", "8Gi")), "a");
+        prop_assert_eq!(place_pod(&cluster, &requesting("all", "4", "8Gi")), "a");
     }
 }
