@@ -168,7 +168,7 @@ impl Fingerprint<'_> {
                 (1_u8, format!("{creations:?}"), responses).hash(&mut self.hasher);
             }
             SyncPhase::Deleting { remaining, responses } => {
-                (2_u8, remaining.len(), responses.len()).hash(&mut self.hasher)
+                (2_u8, remaining.len(), responses.len()).hash(&mut self.hasher);
             }
             SyncPhase::Reporting { report, over, attempts } => {
                 (3_u8, report.result.is_ok(), attempts).hash(&mut self.hasher);

@@ -8,8 +8,8 @@
 //! What recovery concludes from the slots:
 //!
 //! - A log that ends before the mark has lost acknowledged writes.
-//! An invalid slot was being written when the power failed. The frame of that mark was synced before, so the log
-//! continues after the mark in the other slot; if it does not, writes are lost or the slot is damaged.
+//! - An invalid slot was being written when the power failed. The frame of that mark was synced before, so the log
+//!   continues after the mark in the other slot; if it does not, writes are lost or the slot is damaged.
 //! - Without any valid slot the segment is damaged: a segment has two from the beginning.
 
 use gantry_store::Revision;

@@ -2,12 +2,12 @@
 //!
 //! Disk errors:
 //!
-//! *No space.* The frame is undone (its header is overwritten with zeros, synced), the write is refused, and the next
-//! one is attempted as usual. If the frame cannot be undone, the log stops as below.
+//! - *No space.* The frame is undone (its header is overwritten with zeros, synced), the write is refused, and the next
+//!   one is attempted as usual. If the frame cannot be undone, the log stops as below.
 //! - *A write fails otherwise.* The same: undone and refused.
-//! *A sync fails otherwise.* The kernel may have dropped the pages, and a second sync would report success for data
-//! that is not on disk. Nothing is retried: the outcome of this batch is unknown, and the log accepts no more. A
-//! restart reads the actual content and writes its last frame again before it continues.
+//! - *A sync fails otherwise.* The kernel may have dropped the pages, and a second sync would report success for data
+//!   that is not on disk. Nothing is retried: the outcome of this batch is unknown, and the log accepts no more. A
+//!   restart reads the actual content and writes its last frame again before it continues.
 
 use std::io;
 use std::sync::Arc;
