@@ -24,7 +24,7 @@ pub(crate) fn is_controlled_by(object: &Value, uid: &str) -> bool {
         .any(|owner| owner["controller"] == true && owner["uid"] == uid)
 }
 
-/// A template without the label that its own hash made.
+/// A template without the label with its hash.
 pub(crate) fn without_hash(template: &Value) -> Value {
     let mut template = template.clone();
     if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {
