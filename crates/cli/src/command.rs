@@ -252,7 +252,7 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     };
     match Gantry::try_parse_from(words) {
         Ok(gantry) => gantry.run(),
-        Err(error) => usage_error::tell(&error, &root, &typed),
+        Err(error) => usage_error::report(&error, &root, &typed),
     }
 }
 
