@@ -97,7 +97,7 @@ pub(crate) fn run(work: impl Future<Output = ExitCode>) -> ExitCode {
     run_boxed(Box::pin(work))
 }
 
-/// Runs requests of a command that goes on without a runtime.
+/// Runs requests of a command that continues without a runtime.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let mut result = None;
     run(async {

@@ -279,7 +279,7 @@ impl Gantry {
             Command::Simulate { files } => simulate::run(&files),
             Command::Store(command) => command.run(),
             Command::Completion { shell } => print(shell.script()),
-            Command::Complete { words } => completion::answer(&words),
+            Command::Complete { words } => completion::print_candidates(&words),
         }
     }
 }
