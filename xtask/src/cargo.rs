@@ -27,7 +27,7 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Tells whether cargo knows an external subcommand such as `deny`.
+/// Returns whether cargo knows an external subcommand such as `deny`.
 pub(crate) fn has_subcommand(root: &Path, name: &str) -> bool {
     let mut probe = cargo(root, &[name, "--version"]);
     probe.stdout(Stdio::null()).stderr(Stdio::null());

@@ -145,7 +145,7 @@ impl Query {
         let header = message.get(..HEADER).ok_or(None)?;
         let (id, flags) = (number(header, 0).ok_or(None)?, number(header, 2).ok_or(None)?);
         if flags & 0x8000 != 0 {
-            // A response must not be answered, because that could go on without end.
+            // Nothing is sent in reply to a response, because that could continue without end.
             return Err(None);
         }
         let refuse = |code| Some((id, code));

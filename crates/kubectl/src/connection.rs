@@ -35,7 +35,7 @@ pub struct Connection {
     pub user: Option<String>,
     /// Another address than the cluster's.
     pub server: Option<String>,
-    /// How the server's certificate is checked, if not as the kubeconfig says.
+    /// How the server's certificate is checked, if not as in the kubeconfig.
     pub trust: TlsVerification,
     /// Another name than the address's that the server's certificate has to have.
     pub tls_server_name: Option<String>,
@@ -65,7 +65,7 @@ pub struct ImplicitContext {
 /// How the certificate of a server is checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TlsVerification {
-    /// As the kubeconfig says.
+    /// As in the kubeconfig.
     #[default]
     AsConfigured,
     /// By the authorities in this file.

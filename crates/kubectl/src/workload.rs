@@ -17,7 +17,7 @@ pub(crate) fn pod_spec(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether an owner reference of the object says that this uid controls it.
+/// Whether an owner reference of the object names this uid as its controller.
 pub(crate) fn is_controlled_by(object: &Value, uid: &str) -> bool {
     crate::field::list(object, "/metadata/ownerReferences")
         .iter()

@@ -268,7 +268,7 @@ fn mount_memory(directory: &Path, limit: Option<i128>) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks a path of the node, and creates it if its type says so.
+/// Checks a path of the node, and creates it if its type requires that.
 fn check_host_path(source: &core::HostPathVolumeSource) -> Result<(), String> {
     let path = Path::new(&source.path);
     let kind = source.type_.as_deref().unwrap_or_default();

@@ -40,7 +40,7 @@ pub(super) fn tokens(code: &str) -> Vec<(usize, &str)> {
     tokens
 }
 
-/// Tells whether a character may be part of an identifier.
+/// Returns whether a character may be part of an identifier.
 pub(super) fn is_word_char(sign: char) -> bool {
     sign.is_alphanumeric() || sign == '_'
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::shell_env::ShellEnv;
 use super::tmux::Tmux;
 
-/// A shell in a terminal, with completions loaded as `gantry completion --help` says.
+/// A shell in a terminal, with completions loaded as described by `gantry completion --help`.
 fn shell(shell_env: &ShellEnv, name: &str, start: &str, load: &str) -> Tmux {
     let tmux = Tmux::open(&format!("complete-{name}"), 110, 30);
     let folder = Path::new(env!("CARGO_BIN_EXE_gantry")).parent().unwrap().display().to_string();

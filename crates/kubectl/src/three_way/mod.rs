@@ -1,7 +1,7 @@
 //! The three-way merge patch of client-side apply (K1.3).
 //!
 //! Compares the last applied configuration, the new configuration and the live object. Fields that were applied and are
-//! no longer configured are deleted, configured fields that differ are set, all others are left alone.
+//! no longer configured are deleted, configured fields that differ are set, all others are not changed.
 
 mod lists;
 

@@ -86,7 +86,7 @@ async fn replicas_that_are_not_written_are_left_to_others() {
     let scaled = json!({"spec": {"replicas": 7}});
     terminal.stage.patch("deployments", "web", gantry_test_cluster::PatchType::Merge, &scaled).await.unwrap();
     terminal.applies(&web(without)).await.is("deployment.apps/web unchanged\n");
-    assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "7", "left alone from then on");
+    assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "7", "not changed from then on");
 }
 
 /// K1.5: a warning is printed once for an object without the annotation.

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! RolloutState ─┬─ reason (what the controller waits for) ─┐
-//!               └─ pod_problem (what is wrong with a pod) ─┴─ causes ── headline, advice ── Report ─┬─ text
+//!               └─ pod_problem (computes a pod's problem) ─┴─ causes ── headline, advice ── Report ─┬─ text
 //!                                                                                                   └─ json
 //! ```
 //!
