@@ -40,7 +40,7 @@ fn is_distributed() -> bool {
     var("OPT_LEVEL").is_ok_and(|level| level == "3")
 }
 
-/// Whether the linker is the one that the compiler brings along, which is LLVM's on x86-64.
+/// Whether the linker is the compiler's own, which is LLVM's on x86-64.
 fn links_with_lld() -> bool {
     println!("cargo:rerun-if-env-changed=CARGO_ENCODED_RUSTFLAGS");
     let has_own_linker = var("RUSTC_LINKER").is_ok()
@@ -50,8 +50,8 @@ fn links_with_lld() -> bool {
 
 /// The version of this machine's C library, if it is glibc.
 fn glibc() -> Option<(u32, u32)> {
-    let told = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
-    let told = String::from_utf8(told.stdout).ok()?;
-    let (major, minor) = told.trim().strip_prefix("glibc ")?.split_once('.')?;
+    let printed = Command::new("getconf").arg("GNU_LIBC_VERSION").output().ok()?;
+    let printed = String::from_utf8(printed.stdout).ok()?;
+    let (major, minor) = printed.trim().strip_prefix("glibc ")?.split_once('.')?;
     Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
 }

@@ -1,7 +1,7 @@
-//! A benchmark of nothing of ours: fixed work whose instruction count only a new compiler changes.
+//! A benchmark of fixed work, whose instruction count changes only with the compiler.
 //!
-//! When the decisions seem slower, look here first: if these cases moved too, the machine or the compiler did it. The
-//! file is also the smallest benchmark there is, to copy from.
+//! When the decisions seem slower, check this first: if these cases are slower, too, the cause is the machine or the
+//! compiler. The file is also the smallest benchmark, to copy from.
 
 use gantry_bench_protocol::Case;
 use std::hint::black_box;

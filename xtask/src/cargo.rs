@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 /// Finds the root of the repository: the nearest folder above this one that holds `xtask/Cargo.toml`.
 ///
-/// Asked at run time on purpose: a path compiled in would point to another clone when a build cache moves.
+/// Determined at run time on purpose: a path compiled in would point to another clone when a build cache moves.
 pub(crate) fn repository_root() -> Result<PathBuf, Failure> {
     let here = std::env::current_dir()
         .map_err(|error| Failure::Failed(format!("cannot tell the current folder: {error}")))?;
@@ -27,20 +27,20 @@ pub(crate) fn cargo(root: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Tells whether cargo knows an external subcommand such as `deny`.
+/// Returns whether cargo knows an external subcommand such as `deny`.
 pub(crate) fn has_subcommand(root: &Path, name: &str) -> bool {
     let mut probe = cargo(root, &[name, "--version"]);
     probe.stdout(Stdio::null()).stderr(Stdio::null());
     probe.status().is_ok_and(|status| status.success())
 }
 
-/// Runs a command to its end, its output shown as it comes.
+/// Runs a command to its end; its output is shown immediately.
 pub(crate) fn run(command: &mut Command) -> Result<(), Failure> {
     let status = command.status().map_err(|error| cannot_start(command, &error))?;
     if status.success() { Ok(()) } else { Err(ended_badly(command, status)) }
 }
 
-/// Runs a command and returns what it printed; its talk is shown as it comes.
+/// Runs a command and returns its standard output; its messages are shown immediately.
 pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
     let output = command.stderr(Stdio::inherit()).output().map_err(|error| cannot_start(command, &error))?;
     if !output.status.success() {
@@ -50,7 +50,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String, Failure> {
         .map_err(|_| Failure::Failed(format!("`{}` printed something that is not text", shown(command))))
 }
 
-/// The command as a person would type it.
+/// The command as a user would type it.
 pub(crate) fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let name = program.file_name().unwrap_or(command.get_program());

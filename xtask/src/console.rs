@@ -1,15 +1,15 @@
-//! Standard output is data, standard error is talk.
+//! Standard output is for data, standard error for messages.
 //!
 //! A closed pipe (`cargo xtask tidy --rules | head`) is not an error, so both ignore a failed write.
 
 use std::io::Write as _;
 
-/// Prints what the command was asked for.
+/// Prints data that the user requested.
 pub(crate) fn data(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{}", text.trim_end());
 }
 
-/// Prints what the command has to say about its work.
+/// Prints a message about the work of the command.
 pub(crate) fn talk(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{}", text.trim_end());
 }

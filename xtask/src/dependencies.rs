@@ -6,14 +6,15 @@ use crate::failure::Failure;
 use std::path::Path;
 use std::process::Command;
 
-/// Where cargo-deny gets advisories from.
+/// The source of cargo-deny's advisories.
 const ADVISORIES: &str = "https://github.com/RustSec/advisory-db";
-/// Names a clone to get them from instead: a directory or another URL. Without it they are not checked, for want of a network.
+/// Names a clone to use instead: a directory or another URL. Without it, advisories are not checked, because that needs
+/// a network.
 const ADVISORIES_VARIABLE: &str = "GANTRY_ADVISORY_DB";
 /// The folder into which cargo-deny is installed, below the root.
 const INSTALLED: &str = "target/tools/cargo-deny";
 
-/// Checks the dependencies with a cargo-deny that is installed first if need be.
+/// Checks the dependencies with cargo-deny, which is installed first if necessary.
 pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     if installed(root).is_none() {
         let mut install = cargo(root, &["install", "--locked", "--root", INSTALLED, "cargo-deny"]);
@@ -22,7 +23,7 @@ pub(crate) fn check(root: &Path) -> Result<(), Failure> {
     check_where_installed(root)
 }
 
-/// Checks the dependencies if there is a cargo-deny, and says so if there is none.
+/// Checks the dependencies if cargo-deny is installed; otherwise prints that it is not.
 pub(crate) fn check_where_installed(root: &Path) -> Result<(), Failure> {
     let Some(mut command) = installed(root) else {
         console::talk("deny.toml was not checked: install cargo-deny with `cargo xtask search dependencies`");
@@ -34,7 +35,7 @@ pub(crate) fn check_where_installed(root: &Path) -> Result<(), Failure> {
         None => console::talk(&format!(
             "advisories were not checked: set {ADVISORIES_VARIABLE} to a clone of {ADVISORIES}, or to that URL"
         )),
-        // cargo-deny fetches with git, which can be configured to look elsewhere.
+        // cargo-deny fetches with git, which can be configured to use another source.
         Some(source) => {
             command
                 .env("GIT_CONFIG_COUNT", "1")
@@ -45,7 +46,7 @@ pub(crate) fn check_where_installed(root: &Path) -> Result<(), Failure> {
     cargo::run(&mut command)
 }
 
-/// Returns what is checked with this source of advisories.
+/// Returns the checks that are possible with this source of advisories.
 fn checks(database: Option<&str>) -> &'static [&'static str] {
     match database {
         Some(_) => &["advisories", "bans", "licenses", "sources"],

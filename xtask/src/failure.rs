@@ -1,24 +1,24 @@
-//! How a command fails: it was typed wrongly, or what it checks does not hold.
+//! How a command fails: it was typed wrongly, or a check failed.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// Why a command did not succeed, in words for the terminal.
+/// Why a command did not succeed, as a message for the terminal.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line makes no sense; exit code 2.
+    /// The command line is invalid; exit code 2.
     Usage(String),
-    /// The command ran and something is wrong; exit code 1.
+    /// The command failed; exit code 1.
     Failed(String),
 }
 
 impl Failure {
-    /// Refuses an argument that the command does not know.
+    /// Rejects an unknown argument.
     pub(crate) fn unknown_argument(argument: &str) -> Self {
-        Self::Usage(format!("`{argument}` is not understood here"))
+        Self::Usage(format!("`{argument}` is not a known argument"))
     }
 
-    /// Adds the command's usage to a usage failure; other failures stay as they are.
+    /// Adds the command's usage to a usage failure; other failures are not changed.
     pub(crate) fn with_usage(self, usage: &str) -> Self {
         match self {
             Self::Usage(what) => Self::Usage(format!("{what}\n\n{usage}")),
@@ -26,7 +26,7 @@ impl Failure {
         }
     }
 
-    /// The process exit code that tells the two apart.
+    /// The process exit code that distinguishes the two.
     pub(crate) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) => ExitCode::from(2),

@@ -7,19 +7,19 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-/// How `function-order` is typed.
+/// The usage of `function-order`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask function-order
 
 Run `gantry up --nodes 0` of the profile `dist` under valgrind for 100 seconds, then small rollouts with a hollow kubelet and
 with its own nodes, and write the names of the functions that they execute to crates/cli/function-order.txt: first those of the
 start. The linker puts them next to each other, so that fewer pages of the binary are in memory. Names that are missing or out of
-date cost memory and nothing else.
+date only cost memory.
 ";
 
 const FILE: &str = "crates/cli/function-order.txt";
 
-/// What runs the pods of the rollouts whose functions are recorded.
+/// The kubelets of the rollouts whose functions are recorded.
 const KUBELETS: [&str; 2] = ["hollow", "nodes"];
 
 /// Builds the binary with its symbols, executes it and writes the file.
@@ -28,7 +28,8 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
         return Err(Failure::unknown_argument(other));
     }
     let root = cargo::repository_root()?;
-    // One after the other: built together, dependencies have the features that either needs, and functions other names.
+    // One after the other: built together, dependencies have the union of their features, and functions have other
+    // names.
     for package in ["gantry", "gantry-rollout-bench"] {
         let build = ["build", "--profile", "dist", "--package", package];
         cargo::run(cargo(&root, &build).env("GANTRY_KEEP_SYMBOLS", "1"))?;
@@ -55,7 +56,7 @@ fn read(path: &Path) -> Result<String, Failure> {
         .map_err(|error| Failure::Failed(format!("cannot read {}: {error}", path.display())))
 }
 
-/// Starts a cluster under callgrind and ends it: by `timeout`, whose exit code says so.
+/// Starts a cluster under callgrind and ends it by `timeout`, whose exit code reports that.
 fn start(gantry: &Path, profile: &Path) -> Result<(), Failure> {
     let mut command = Command::new("timeout");
     command.args(["--preserve-status", "100", "valgrind", "--tool=callgrind", "--demangle=no"]);
@@ -85,7 +86,8 @@ fn executed(profile: &str) -> Vec<&str> {
     order
 }
 
-/// Those that the binary defines: not those of libraries. Names with a number of thin LTO are kept; when code has changed they are ignored.
+/// The functions that the binary defines, without those of libraries. Names with a number of thin LTO are kept; they
+/// are ignored when the code has changed.
 fn defined<'a>(executed: &[&'a str], symbols: &str) -> Vec<&'a str> {
     let defined: BTreeSet<&str> = symbols.lines().filter_map(|line| line.split(' ').nth(2)).collect();
     executed.iter().filter(|name| defined.contains(**name)).copied().collect()

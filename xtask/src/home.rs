@@ -1,4 +1,4 @@
-//! The home directory that the tests run with. It is not that of the person who runs them, so that a test which reads or
+//! The home directory that the tests run with. It is not that of the user who runs them, so that a test which reads or
 //! writes there fails on every machine and not just on some.
 
 use crate::failure::Failure;
@@ -7,9 +7,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What stands where a kubeconfig is looked for. No client can read it.
-const NO_KUBECONFIG: &str = "tests must not read the kubeconfig of the person who runs them\n";
-/// What leads out of the home directory, or changes what clients do.
+/// The content of the kubeconfig at the default path. No client can read it.
+const NO_KUBECONFIG: &str = "tests must not read the kubeconfig of the user who runs them\n";
+/// Variables that refer to other directories, or that change what clients do.
 const REMOVED: [&str; 8] = [
     "KUBECONFIG",
     "KUBECACHEDIR",
@@ -22,14 +22,14 @@ const REMOVED: [&str; 8] = [
 ];
 /// The environment that tests expect: the language of kubectl's messages, and no proxy for local addresses.
 const SET: [(&str, &str); 2] = [("LC_ALL", "C.UTF-8"), ("NO_PROXY", "127.0.0.1,localhost")];
-/// Where the toolchain is, relative to the home directory, unless the environment says otherwise.
+/// The paths of the toolchain, relative to the home directory, unless the environment sets them.
 const TOOLCHAIN: [(&str, &str); 2] = [("CARGO_HOME", ".cargo"), ("RUSTUP_HOME", ".rustup")];
 
 /// A home directory for tests.
 pub(crate) struct Home(PathBuf);
 
 impl Home {
-    /// Makes one, empty but for a kubeconfig that no client can read.
+    /// Creates a home directory that contains only a kubeconfig that no client can read.
     pub(crate) fn new(directory: PathBuf) -> Result<Self, Failure> {
         let made = || {
             let _ = fs::remove_dir_all(&directory);
@@ -40,7 +40,7 @@ impl Home {
         Ok(Self(directory))
     }
 
-    /// Runs a command with this home directory. The toolchain stays where it is.
+    /// Runs a command with this home directory. The toolchain is still that of the user.
     pub(crate) fn lend<'c>(&self, command: &'c mut Command) -> &'c mut Command {
         for (variable, folder) in TOOLCHAIN {
             let there = std::env::var_os(variable).or_else(|| below_home(folder));
@@ -52,7 +52,7 @@ impl Home {
         command.envs(SET).env("HOME", &self.0)
     }
 
-    /// Fails if something was written to it.
+    /// Fails if anything was written to it.
     pub(crate) fn check(&self) -> Result<(), Failure> {
         let mut found = Vec::new();
         for folder in ["", ".kube"] {
@@ -65,8 +65,8 @@ impl Home {
         }
         let paths: Vec<_> = found.iter().map(|path| path.display().to_string()).collect();
         Err(Failure::Failed(format!(
-            "a test wrote to the home directory of the person who runs it: {}\n\
-             hint: give the process that did it a HOME of its own",
+            "a test wrote to the home directory of the user who runs it: {}\n\
+             hint: give the process that did it its own HOME",
             paths.join(", ")
         )))
     }
@@ -88,12 +88,12 @@ mod tests {
     #[test]
     fn what_a_test_leaves_in_the_home_directory_is_a_failure() {
         let directory = std::env::temp_dir().join(format!("gantry-xtask-home-{}", std::process::id()));
-        let home = Home::new(directory.clone()).unwrap_or_else(|_| panic!("it can be made"));
+        let home = Home::new(directory.clone()).unwrap_or_else(|_| panic!("the directory can be created"));
         assert!(home.check().is_ok());
-        fs::create_dir(directory.join(".kube/cache")).expect("it can be written to");
-        let Err(Failure::Failed(why)) = home.check() else { panic!("the cache is not noticed") };
+        fs::create_dir(directory.join(".kube/cache")).expect("the directory can be written to");
+        let Err(Failure::Failed(why)) = home.check() else { panic!("the cache is not detected") };
         assert!(why.contains(".kube/cache"), "{why}");
-        fs::remove_dir_all(directory).expect("it can be removed");
+        fs::remove_dir_all(directory).expect("the directory can be removed");
     }
 
     #[test]

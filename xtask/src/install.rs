@@ -1,6 +1,6 @@
-//! Installing from Debian what a command needs and the machine lacks.
+//! Installing Debian packages that a command needs and that are missing on the machine.
 //!
-//! What a Rust toolchain brings (rustfmt, clippy) is not in here, nor is anything that the tests can do without.
+//! Components of a Rust toolchain (rustfmt, clippy) are not listed here, nor anything that the tests do not need.
 
 use crate::cargo;
 use crate::console;
@@ -8,7 +8,7 @@ use crate::failure::Failure;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// A program, and the Debian package that brings it.
+/// A program, and the Debian package that contains it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Tool {
     /// The program.
@@ -23,30 +23,30 @@ pub(crate) const VALGRIND: Tool = Tool { binary: "valgrind", package: "valgrind"
 /// The store that Kubernetes uses; the etcd backend is tested against it.
 pub(crate) const ETCD: Tool = Tool { binary: "etcd", package: "etcd-server" };
 
-/// etcd's own client, to see what is stored as others see it.
+/// etcd's own client, to read stored data independently.
 const ETCDCTL: Tool = Tool { binary: "etcdctl", package: "etcd-client" };
 
-/// A terminal without a screen, in which the live view is tested.
+/// A terminal multiplexer, in which the live view is tested.
 const TMUX: Tool = Tool { binary: "tmux", package: "tmux" };
 
-/// What runs real pods in the test of the node agent.
+/// The runtime of real pods in the test of the node agent.
 const CONTAINERD: Tool = Tool { binary: "containerd", package: "containerd" };
 const RUNC: Tool = Tool { binary: "runc", package: "runc" };
 const CNI_PLUGINS: Tool = Tool { binary: "/usr/lib/cni/bridge", package: "containernetworking-plugins" };
 const BUSYBOX: Tool = Tool { binary: "busybox", package: "busybox-static" };
 const NFTABLES: Tool = Tool { binary: "nft", package: "nftables" };
 
-/// Shells besides bash in which completions are tested.
+/// Other shells than bash in which completions are tested.
 const ZSH: Tool = Tool { binary: "zsh", package: "zsh" };
 const FISH: Tool = Tool { binary: "fish", package: "fish" };
 
 /// Builds the allocator of the binary.
 const MAKE: Tool = Tool { binary: "make", package: "make" };
 
-/// What `cargo xtask test` needs besides the Rust toolchain.
+/// The tools that `cargo xtask test` needs in addition to the Rust toolchain.
 pub(crate) const FOR_TESTS: &[Tool] = &[MAKE, ETCD, ETCDCTL, TMUX, ZSH, FISH];
 
-/// What the test of real pods needs, which runs as root only and is left out elsewhere.
+/// The tools for the test of real pods, which runs as root only and is skipped elsewhere.
 const FOR_REAL_PODS: &[Tool] = &[CONTAINERD, RUNC, CNI_PLUGINS, BUSYBOX, NFTABLES];
 
 /// How this machine installs a Debian package.
@@ -57,7 +57,7 @@ enum Privilege {
     None,
 }
 
-/// Installs those of the tools that are not on the `PATH`.
+/// Installs the tools that are not on the `PATH`.
 pub(crate) fn ensure(tools: &[Tool]) -> Result<(), Failure> {
     let missing: Vec<Tool> = tools.iter().copied().filter(|tool| !is_on_path(tool.binary)).collect();
     if missing.is_empty() {
@@ -66,13 +66,13 @@ pub(crate) fn ensure(tools: &[Tool]) -> Result<(), Failure> {
     packages(&missing)?;
     match missing.iter().find(|tool| !is_on_path(tool.binary)) {
         None => Ok(()),
-        Some(Tool { binary, package }) => Err(Failure::Failed(format!(
-            "package `{package}` is installed, and still there is no `{binary}`"
-        ))),
+        Some(Tool { binary, package }) => {
+            Err(Failure::Failed(format!("package `{package}` is installed, but `{binary}` was not found")))
+        }
     }
 }
 
-/// Installs what the test of real pods needs, if it can run.
+/// Installs the tools for the test of real pods, if it can run.
 pub(crate) fn ensure_for_real_pods() -> Result<(), Failure> {
     match privilege() {
         Privilege::Root => ensure(FOR_REAL_PODS),
@@ -80,7 +80,7 @@ pub(crate) fn ensure_for_real_pods() -> Result<(), Failure> {
     }
 }
 
-/// Installs packages, whatever programs they bring.
+/// Installs packages, regardless of the programs in them.
 pub(crate) fn packages(tools: &[Tool]) -> Result<(), Failure> {
     let commands = plan(tools, is_on_path("apt-get"), privilege()).map_err(Failure::Failed)?;
     commands.iter().try_for_each(|words| carry_out(words))
@@ -99,7 +99,7 @@ fn carry_out(words: &[String]) -> Result<(), Failure> {
         .map_or(Ok(()), |(program, arguments)| cargo::run(Command::new(program).args(arguments)))
 }
 
-/// The commands that install the missing tools, or the sentence that says what a person has to do.
+/// The commands that install the missing tools, or a message about what the user has to do.
 fn plan(missing: &[Tool], has_apt: bool, privilege: Privilege) -> Result<Vec<Vec<String>>, String> {
     let packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
     let prefix: &[&str] = match (has_apt, privilege) {

@@ -5,7 +5,7 @@ use crate::dependencies;
 use crate::failure::Failure;
 use std::path::Path;
 
-/// How `lint` is typed.
+/// The usage of `lint`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask lint [--fix]
 

@@ -1,7 +1,7 @@
 //! The repository's own commands, run as `cargo xtask <command>`.
 //!
-//! One file (or folder) per command; [`COMMANDS`] is the whole list and the usage text is made from it. Nothing
-//! here ships in the product, and nothing here knows a rule of Kubernetes.
+//! One file (or folder) per command; [`COMMANDS`] is the whole list, from which the usage text is made. Nothing here is
+//! part of the product, and nothing here knows a rule of Kubernetes.
 
 mod bench;
 mod cargo;
@@ -27,7 +27,7 @@ mod workspace;
 use failure::Failure;
 use std::process::ExitCode;
 
-/// One subcommand: what a person types, what help says about it, and what it does.
+/// One subcommand: its name, its summary, and its function.
 struct Subcommand {
     name: &'static str,
     summary: &'static str,
@@ -38,7 +38,7 @@ struct Subcommand {
 const COMMANDS: &[Subcommand] = &[
     Subcommand {
         name: "test",
-        summary: "Run all that CI runs, in order, and stop at the first failure",
+        summary: "Run all steps of CI, in order, and stop at the first failure",
         usage: test::USAGE,
         run: test::run,
     },
@@ -62,7 +62,7 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "stories",
-        summary: "Rewrite the expected half of every story to what the code does now",
+        summary: "Rewrite the expected half of every story to the current behaviour",
         usage: stories::USAGE,
         run: stories::run,
     },
@@ -80,7 +80,7 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "sim",
-        summary: "Play scenarios with faults on a simulated cluster, and judge every write",
+        summary: "Play scenarios with faults on a simulated cluster, and check every write",
         usage: sim::USAGE,
         run: sim::run,
     },
@@ -92,13 +92,13 @@ const COMMANDS: &[Subcommand] = &[
     },
     Subcommand {
         name: "tools",
-        summary: "Install the clients of others that the tests drive, below target/tools",
+        summary: "Install the third-party clients of the tests below target/tools",
         usage: tools::USAGE,
         run: tools::run,
     },
     Subcommand {
         name: "mutants",
-        summary: "Change the decisions in small ways and see that a test notices (long; not in CI)",
+        summary: "Change the decisions in small ways and check that a test fails (long; not in CI)",
         usage: mutants::USAGE,
         run: mutants::run,
     },

@@ -1,9 +1,9 @@
-//! `cargo xtask mutants`: does a test notice when a decision is changed? Long, so not part of CI.
+//! `cargo xtask mutants`: checks that tests fail when a decision is changed. Long, so not part of CI.
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
 
-/// How `mutants` is typed.
+/// The usage of `mutants`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask mutants [ARGUMENTS OF CARGO-MUTANTS…]
 
@@ -11,7 +11,7 @@ Run `cargo mutants --package gantry-decide`: every small change to the decisions
 narrow it with e.g. `--file '**/deployment/*.rs'`.
 ";
 
-/// Runs cargo-mutants over the decisions, or says how to get it.
+/// Runs cargo-mutants over the decisions, or prints how to install it.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = cargo::repository_root()?;
     if !cargo::has_subcommand(&root, "mutants") {

@@ -1,4 +1,4 @@
-//! `cargo xtask search`: the long and random searches, which are too much for CI. What they find is kept as tests.
+//! `cargo xtask search`: the long and random searches, which are too long for CI. Found failures are kept as tests.
 
 use crate::cargo::{self, cargo};
 use crate::console;
@@ -7,23 +7,23 @@ use crate::{dependencies, install, sim, sim_mutants};
 use std::path::Path;
 use std::process::Command;
 
-/// How `search` is typed.
+/// The usage of `search`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask search [NAME]
        cargo xtask search attack|explore|noisy|wire [OPTIONS]
 
 Run the long searches, optimised and one after the other: all states of small rollouts, 100,000 scenarios with faults and the
 mutants (see `cargo xtask sim`), any input to any decision, thousands of simulated crashes and hundreds of real ones,
-concurrent histories under faults, damaged files, an hour of attacks on the running server, a quiet client beside a noisy one, and the
+concurrent histories under faults, damaged files, an hour of attacks on the running server, a quiet client next to a noisy one, and the
 dependencies. Takes hours. Every failure prints a seed and how to run it alone; keep it as a test.
 
   NAME   Only the searches whose name contains this: explore, scenarios, decisions, registry, store, apiserver, fuzz, etcd,
          attack, noisy, dependencies
 
 `attack` sends random hostile YAML, JSON, protobuf, patches, headers, queries, definitions and frames to a server of its
-own, in memory, while a probe asks for little every 100 ms; exit status 1 if the server dies, takes more memory than
-allowed, panics, answers 500, or lets the probe wait for more than a second. A delay that the rest of the machine causes
-is measured and does not count.
+own, in memory, while a probe sends a small request every 100 ms; exit status 1 if the server ends, takes more memory than
+allowed, panics, returns 500, or delays the probe by more than a second. Delays that the rest of the machine causes
+are measured and do not count.
 
   --minutes N          How long to attack (default: 60)
   --seeds A:B          The seeds to play in each family; a failure prints those that were played at the time
@@ -31,16 +31,16 @@ is measured and does not count.
   --jobs N             How many cases to play at a time (default: 4)
   --memory-limit MB    How much memory the server may take (default: 512)
 
-`explore` visits every state of small rollouts: whatever acts next, with a crash, a delayed watch or a failed write between any
+`explore` visits every state of small rollouts: every order of actions, with a crash, a delayed watch or a failed write between any
 two writes. Prints the number of states, or the shortest path to a violated property; exit status 1 then. Worlds with more states
-than allowed are cut off, and counted apart.
+than allowed are aborted, and counted separately.
 
   --quick              Only the worlds of the tests
   --only TEXT          Only the worlds whose line contains this
   --jobs N             How many worlds to explore at a time (default: 2)
-  --states-max N       The most states of a world (default: 200000)
+  --states-max N       The maximum number of states of a world (default: 200000)
 
-`noisy` measures how long a quiet client waits alone and beside one that lists, creates, watches and reads slowly, and
+`noisy` measures how long a quiet client waits alone and next to one that lists, creates, watches and reads slowly, and
 how long a rollout takes; exit status 1 if the 99th percentile of the waits grows more than fivefold.
 
   --seconds N          How long to measure each (default: 30)
@@ -49,27 +49,27 @@ how long a rollout takes; exit status 1 if the 99th percentile of the waits grow
 `dependencies` runs `cargo deny check` with a cargo-deny that it installs below target/tools: licences, duplicates, sources,
 and advisories if GANTRY_ADVISORY_DB is the directory of a clone of RustSec's advisory-db, or its URL.
 
-`wire` sends the same random requests to a real Kubernetes (left) and to Gantry (right) and shows where the answers
-differ; exit status 1 if they do. Neither server should run controllers. Only run when asked for by its name.
+`wire` sends the same random requests to a real Kubernetes (left) and to Gantry (right) and shows where the responses
+differ; exit status 1 if they do. Neither server should run controllers. Only run when requested by its name.
 
   --left KUBECONFIG    A real Kubernetes, to be thrown away afterwards
   --right KUBECONFIG   The server that is compared with it
   --seeds A:B          The seeds to try in each family (default: 0:100)
   --family FAMILIES    Only these: objects, custom, subresources, lists, watches, managers
   --kinds RESOURCES    Only these resources, such as pods,services
-  --cache DIRECTORY    Keep Kubernetes' answers here, and do not ask again what was kept
+  --cache DIRECTORY    Cache Kubernetes' responses here, and do not repeat cached requests
   --lines N            How many lines to show of each difference
   --jobs N             How many cases to play at a time
-  --show               Also show every request with both answers
+  --show               Also show every request with both responses
 ";
 
-/// How long each fuzz target is run.
+/// How long each fuzz target runs.
 const FUZZ_MILLISECONDS: &str = "1800000";
 
-/// How many scenarios are played.
+/// The number of scenarios.
 const SCENARIO_SEEDS: &str = "100000";
 
-/// One search: a name, and what it does.
+/// One search: its name, and how it runs.
 struct Search {
     name: &'static str,
     run: Run,
@@ -77,7 +77,7 @@ struct Search {
 
 /// How a search is run.
 enum Run {
-    /// What cargo tests, and how many cases proptest tries (zero: it decides by GANTRY_LONG alone).
+    /// The arguments of `cargo test`, and the number of cases of proptest (zero: GANTRY_LONG alone decides).
     Tests { words: &'static [&'static str], cases: u32 },
     /// A command of the crate `attack`.
     Attack(&'static str),
@@ -134,7 +134,7 @@ const SEARCHES: &[Search] = &[
     Search { name: "dependencies", run: Run::Dependencies },
 ];
 
-/// Runs the searches asked for.
+/// Runs the requested searches.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = cargo::repository_root()?;
     match arguments.split_first().map(|(name, options)| (name.as_str(), options)) {
@@ -168,7 +168,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs tests for as long as they are worth it.
+/// Runs tests with this number of cases.
 fn tests(root: &Path, words: &[&str], cases: u32) -> Result<(), Failure> {
     install::ensure(install::FOR_TESTS)?;
     let mut command = cargo(root, &["test", "--release"]);
@@ -199,7 +199,7 @@ fn attack(root: &Path, name: &str, options: &[String]) -> Result<(), Failure> {
 /// Builds and starts the comparison of two servers, which reads its options itself.
 fn wire(root: &Path, options: &[String]) -> Result<(), Failure> {
     let mut command = cargo(root, &["run", "--quiet", "--package", "gantry-wire-diff", "--"]);
-    // Files are named as from where the command was typed.
+    // File names are relative to the current directory of the user.
     if let Ok(directory) = std::env::current_dir() {
         command.current_dir(directory);
     }

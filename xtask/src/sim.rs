@@ -5,14 +5,14 @@ use crate::failure::Failure;
 use crate::sim_mutants;
 use std::path::Path;
 
-/// How `sim` is typed.
+/// The usage of `sim`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask sim [--seeds N] [--from S] [--minutes M] [--jobs N] [--broken N]
        cargo xtask sim --seed S
        cargo xtask sim --mutants [WORDS]
 
 Play scenarios on the shipped cluster in virtual time, optimised: a seed decides what users do, which requests fail and how, when
-controllers crash and nodes fail, and how pods behave. Every write is judged; exit status 1 if a rule is broken.
+controllers crash and nodes fail, and how pods behave. Every write is checked; exit status 1 if a rule is broken.
 
   --seeds N     How many seeds to play (default: 1000)
   --from S      The first seed (default: 0)
@@ -20,7 +20,7 @@ controllers crash and nodes fail, and how pods behave. Every write is judged; ex
   --jobs N      How many scenarios to play at a time (default: the number of cores)
   --broken N    Stop after this many broken scenarios (default: 10)
   --mutants     Break one rule after the other on purpose, or those whose name contains the words; exit status 1 if the simulator
-                does not notice one within 10,000 seeds
+                does not detect one within 10,000 seeds
   --seed S      Play one seed; print its writes, and the smallest scenario found in which the same rule is broken
 ";
 

@@ -1,4 +1,4 @@
-//! `cargo xtask sim --mutants`: breaks one rule after the other on purpose, and expects the simulator to notice each.
+//! `cargo xtask sim --mutants`: breaks one rule after the other on purpose, and expects the simulator to detect each.
 
 use crate::cargo::{self, cargo};
 use crate::console;
@@ -19,11 +19,12 @@ struct Change {
     file: &'static str,
     /// Occurs once in the file.
     before: &'static str,
-    /// Replaces it. `BROKEN` stands for whether this mutant is played.
+    /// Its replacement. `BROKEN` is true if this mutant is played.
     after: &'static str,
 }
 
-/// Sets do not wait until their caches show what they wrote: expectations say the same of pods, and each makes up for the other.
+/// Sets do not wait until their caches show their writes. Expectations do the same for pods, so that either alone is
+/// not detected.
 const WRITTEN_VERSIONS: Change = Change {
     file: "crates/decide/src/replica_set/controller_state.rs",
     before: "        self.written.check(key, read)?;\n",
@@ -106,7 +107,7 @@ const MUTANTS: &[Mutant] = &[
         }],
     },
     Mutant {
-        name: "a rollout goes on while it is paused",
+        name: "a rollout continues while it is paused",
         changes: &[Change {
             file: "crates/decide/src/deployment/mod.rs",
             before: "    if deployment.paused {\n",
@@ -162,7 +163,7 @@ const MUTANTS: &[Mutant] = &[
         }],
     },
     Mutant {
-        name: "a failed sync is not tried again",
+        name: "a failed sync is not retried",
         changes: &[Change {
             file: "crates/decide/src/queue/retry.rs",
             before: "if self.cap.is_some_and(|cap| requeues >= cap) {",
@@ -170,7 +171,7 @@ const MUTANTS: &[Mutant] = &[
         }],
     },
     Mutant {
-        name: "the collector deletes what has a living owner",
+        name: "the collector deletes objects with an existing owner",
         changes: &[Change {
             file: "crates/decide/src/gc/attempt/decision.rs",
             before: "    if !owners.solid.is_empty() {\n",
@@ -178,7 +179,7 @@ const MUTANTS: &[Mutant] = &[
         }],
     },
     Mutant {
-        name: "the collector leaves the dependents of an owner that is gone",
+        name: "the collector keeps the dependents of a deleted owner",
         changes: &[Change {
             file: "crates/decide/src/gc/graph/absence.rs",
             before: "effects.extend(node.dependents.iter().map(Effect::attempt_on));",
@@ -186,7 +187,7 @@ const MUTANTS: &[Mutant] = &[
         }],
     },
     Mutant {
-        name: "the version that an update is based on is no precondition",
+        name: "the resource version of an update is not checked",
         changes: &[Change {
             file: "crates/apiserver/src/handlers/update.rs",
             before: "if !matches!(version, \"\" | \"0\") && version != Metadata::of(stored).resource_version() {",
@@ -194,7 +195,7 @@ const MUTANTS: &[Mutant] = &[
         }],
     },
     Mutant {
-        name: "a replica leads although another has the lease",
+        name: "a replica leads although another holds the lease",
         changes: &[Change {
             file: "crates/runtime/src/election/record.rs",
             before: "if !lease.holder.is_empty() && steady.since(since) < lease.duration {",
@@ -202,7 +203,7 @@ const MUTANTS: &[Mutant] = &[
         }],
     },
     Mutant {
-        name: "a watch that ends is not taken up where it was",
+        name: "a watch that ended is not resumed at its version",
         changes: &[Change {
             file: "crates/runtime/src/informer/protocol.rs",
             before: "self.next_request = NextRequest::Watch(version);\n                Duration::ZERO",
@@ -211,13 +212,13 @@ const MUTANTS: &[Mutant] = &[
     },
 ];
 
-/// The most seeds in which a mutant has to be noticed.
+/// The maximum number of seeds in which a mutant has to be detected.
 const SEEDS: &str = "10000";
 
-/// Says which mutant is played: its place in the list.
+/// The variable with the index of the mutant that is played.
 const VARIABLE: &str = "GANTRY_BROKEN_RULE";
 
-/// Is added to every crate that has mutants, in the copy only.
+/// Code that is added to every crate with mutants, in the copy only.
 const SWITCH: &str = r#"
 /// Whether the rule with this number is broken on purpose.
 pub(crate) fn is_broken(number: usize) -> bool {
@@ -227,8 +228,8 @@ pub(crate) fn is_broken(number: usize) -> bool {
 }
 "#;
 
-/// Builds a simulator with all mutants from a copy of the repository, and plays those whose name contains these words, one after the
-/// other.
+/// Builds a simulator with all mutants from a copy of the repository, and plays those whose name contains these words,
+/// one after the other.
 pub(crate) fn run(root: &Path, words: &str) -> Result<(), Failure> {
     let is_played = |mutant: &Mutant| mutant.name.contains(words);
     if !MUTANTS.iter().any(is_played) {
@@ -251,24 +252,24 @@ pub(crate) fn run(root: &Path, words: &str) -> Result<(), Failure> {
     let mut build =
         cargo(&copy, &["build", "--release", "--package", "gantry-sim", "--bin", "sim", "--target-dir"]);
     cargo::run(build.arg(&target))?;
-    // Moved away: the next build of the simulator has the same place.
+    // Moved away, because the next build of the simulator has the same path.
     let simulator = copy.join("sim");
     fs::rename(target.join("release/sim"), &simulator)
         .map_err(|error| Failure::Failed(format!("cannot move the simulator: {error}")))?;
-    let mut unnoticed = Vec::new();
+    let mut undetected = Vec::new();
     for (number, mutant) in MUTANTS.iter().enumerate().filter(|(_, mutant)| is_played(mutant)) {
         console::talk(&format!("== {}", mutant.name));
         let mut played = Command::new(&simulator);
         played.env(VARIABLE, number.to_string()).args(["--seeds", SEEDS, "--broken", "1"]);
-        // The simulator fails if a rule is broken, which is what a mutant is for.
+        // The simulator fails if a rule is broken, which is expected for a mutant.
         if cargo::run(&mut played).is_ok() {
-            unnoticed.push(mutant.name);
+            undetected.push(mutant.name);
         }
     }
-    if unnoticed.is_empty() {
+    if undetected.is_empty() {
         return Ok(());
     }
-    Err(Failure::Failed(format!("not noticed within {SEEDS} seeds: {}", unnoticed.join(", "))))
+    Err(Failure::Failed(format!("not detected within {SEEDS} seeds: {}", undetected.join(", "))))
 }
 
 /// The root file of the crate of a change.
@@ -277,8 +278,8 @@ fn library(change: &Change) -> String {
     format!("{krate}/src/lib.rs")
 }
 
-/// Copies what the simulator is built from, under another version: cargo tells packages apart by name, version and place in the
-/// workspace, and what it builds from the copy must not be taken for what it builds from the sources.
+/// Copies the sources of the simulator, with another version: cargo distinguishes packages by name, version and place
+/// in the workspace, and must not confuse build output of the copy with that of the sources.
 fn copy_sources(root: &Path, copy: &Path) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::Failed(format!("cannot copy the sources: {error}"));
     fs::create_dir_all(copy).map_err(failed)?;
@@ -289,7 +290,7 @@ fn copy_sources(root: &Path, copy: &Path) -> Result<(), Failure> {
     write(&manifest, &read(&manifest)?.replacen("\nversion = \"", "\nversion = \"9", 1))
 }
 
-/// Makes a place of the sources do something else if the mutant of this number is played.
+/// Changes a place of the sources so that it behaves differently if the mutant with this number is played.
 fn change_source(copy: &Path, number: usize, change: &Change) -> Result<(), Failure> {
     let Change { file, before, after } = change;
     let path = copy.join(file);

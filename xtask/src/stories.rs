@@ -1,15 +1,15 @@
-//! `cargo xtask stories`: run the story tests with rewriting on.
+//! `cargo xtask stories`: runs the story tests with rewriting on.
 
 use crate::cargo::{self, cargo};
 use crate::console;
 use crate::failure::Failure;
 
-/// How `stories` is typed.
+/// The usage of `stories`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask stories [FILTER]
 
-Run the story tests with GANTRY_REWRITE_STORIES=1: the expected half of every story becomes what the code does
-now. Read the difference before you commit it; that reading is the review.
+Run the story tests with GANTRY_REWRITE_STORIES=1: the expected half of every story becomes the current
+behaviour. Review the difference before you commit it.
 
   FILTER   Only the tests whose name contains this
 ";

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: all that CI runs, in order. A laptop runs the same.
+//! `cargo xtask test`: all steps of CI, in order, as on any other machine.
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
@@ -7,18 +7,18 @@ use crate::{bench, console, install, lint, tidy, tools};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// How `test` is typed.
+/// The usage of `test`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask test
 
-Run all that CI runs: install what is missing from Debian, formatting, clippy, tidy, documentation, every benchmark
-once, and the tests, which have a home directory of their own. Stops at the first failure and says how to run that step alone.
+Run all steps of CI: install missing Debian packages, formatting, clippy, tidy, documentation, every benchmark
+once, and the tests, with a separate home directory. Stops at the first failure and prints how to run that step alone.
 ";
 
 /// One step of CI.
 struct Step {
     name: &'static str,
-    /// What to type to run this step alone.
+    /// The command that runs this step alone.
     again: &'static str,
     run: fn(&Path) -> Result<(), Failure>,
 }

@@ -1,7 +1,7 @@
-//! `cargo xtask tools`: the clients of others that the tests drive, installed below `target/tools`.
+//! `cargo xtask tools`: the third-party clients that the tests use, installed below `target/tools`.
 //!
-//! Nothing here touches the machine outside of `target`, but for Debian packages that are missing altogether (Python,
-//! Node): those go through [`install`].
+//! Nothing here changes the machine outside of `target`, except for missing Debian packages (Python, Node), which
+//! [`install`] installs.
 
 use crate::cargo;
 use crate::console;
@@ -10,15 +10,15 @@ use crate::install::{self, Tool};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// How `tools` is typed.
+/// The usage of `tools`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask tools
 
 Install below target/tools the clients that the tests drive: the Python and JavaScript clients of Kubernetes and Debian's
-old kubectl. What is there already is left alone; remove the folder to install again.
+old kubectl. Existing installations are kept; remove the folder to install again.
 ";
 
-/// What runs the clients.
+/// The runtimes of the clients.
 const RUNTIMES: &[Tool] = &[
     Tool { binary: "python3", package: "python3" },
     Tool { binary: "node", package: "nodejs" },
@@ -27,13 +27,13 @@ const RUNTIMES: &[Tool] = &[
     Tool { binary: "dpkg", package: "dpkg" },
 ];
 
-/// Python without this cannot make an environment of its own.
+/// Without this package, Python cannot create a virtual environment.
 const VENV: Tool = Tool { binary: "no-binary-of-its-own", package: "python3-venv" };
 
-/// The last line of the JavaScript client that runs on Debian's Node.
+/// The last release line of the JavaScript client that runs on Debian's Node.
 const JAVASCRIPT_CLIENT: &str = "@kubernetes/client-node@1";
 
-/// Something to install, in a folder of its own.
+/// A client to install, in its own folder.
 struct Client {
     folder: &'static str,
     install: fn(&Path) -> Result<(), Failure>,
@@ -53,12 +53,12 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Installs what is missing.
+/// Installs the missing clients.
 pub(crate) fn ensure(root: &Path) -> Result<(), Failure> {
     install::ensure(RUNTIMES)?;
     for Client { folder, install } in CLIENTS {
         let folder = root.join("target/tools").join(folder);
-        // Written last, so that an installation that was cut short is made again.
+        // Written last, so that an interrupted installation is repeated.
         let complete = folder.join("complete");
         if complete.exists() {
             continue;
@@ -90,12 +90,12 @@ fn node(folder: &Path) -> Result<(), Failure> {
     cargo::run(&mut npm)
 }
 
-/// Debian's kubectl beside whichever is installed, not instead of it.
+/// Installs Debian's kubectl in addition to the installed one.
 fn old_kubectl(folder: &Path) -> Result<(), Failure> {
     let download =
         || cargo::run(Command::new("apt-get").args(["download", "kubernetes-client"]).current_dir(folder));
     if download().is_err() {
-        // The lists of packages may never have been fetched on this machine.
+        // The lists of packages may not have been fetched yet on this machine.
         install::update()?;
         download()?;
     }

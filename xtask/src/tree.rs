@@ -7,7 +7,7 @@ use std::path::Path;
 
 /// Every file below a folder: its path with `/` from the root, and its text.
 ///
-/// A file that is not UTF-8 is there with an empty text: it exists, and nothing in it is checked.
+/// A file that is not UTF-8 has an empty text: it exists, and its content is not checked.
 #[derive(Debug, Default)]
 pub(crate) struct Tree {
     files: BTreeMap<String, String>,
@@ -39,7 +39,7 @@ impl Tree {
         self.files.get(path).map(String::as_str)
     }
 
-    /// Tells whether a path is a file, or a folder with a file in it. The empty path is the root.
+    /// Whether a path is a file, or a folder with a file in it. The empty path is the root.
     pub(crate) fn exists(&self, path: &str) -> bool {
         let folder = format!("{path}/");
         path.is_empty()
@@ -64,7 +64,7 @@ impl Tree {
     }
 }
 
-/// Hidden folders other than ours, and whatever cargo marked as a cache.
+/// Hidden folders other than ours, and all that cargo marked as a cache.
 fn is_left_out(folder: &Path, name: &str) -> bool {
     let is_hidden = name.starts_with('.') && name != ".cargo" && name != ".ci";
     is_hidden || folder.join("CACHEDIR.TAG").exists()

@@ -1,4 +1,4 @@
-//! The workspace as `cargo metadata` tells it: packages, what they use, and where their targets start.
+//! The workspace as reported by `cargo metadata`: packages, their dependencies, and the first files of their targets.
 
 use crate::cargo::{self, cargo};
 use crate::failure::Failure;
@@ -28,10 +28,10 @@ pub(crate) struct Dependency {
     pub(crate) purpose: Purpose,
 }
 
-/// Which table a dependency stands in.
+/// The table of a dependency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// It is built into, or in order to build, what we ship.
+    /// It is built into the product, or needed to build it.
     Product,
     /// Only tests, benches and examples use it.
     Development,
@@ -47,7 +47,7 @@ pub(crate) struct Target {
 }
 
 impl Workspace {
-    /// Asks cargo about the workspace at this root; needs no network and builds nothing.
+    /// Reads the workspace at this root with cargo; needs no network and builds nothing.
     pub(crate) fn read(root: &Path) -> Result<Self, Failure> {
         let printed = cargo::output(&mut cargo(
             root,
@@ -66,7 +66,7 @@ impl Workspace {
 }
 
 impl Package {
-    /// What ARCHITECTURE.md calls it: the folder's own name.
+    /// Its name in ARCHITECTURE.md: the folder's own name.
     pub(crate) fn short_name(&self) -> &str {
         self.folder.rsplit('/').next().unwrap_or(&self.folder)
     }

@@ -4,7 +4,7 @@ use aws_lc_rs::digest;
 
 use crate::{Seconds, pem};
 
-/// From when to when a certificate is valid.
+/// The validity period of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lifetime {
     /// `notBefore`.
@@ -13,7 +13,7 @@ pub struct Lifetime {
     pub ends: Seconds,
 }
 
-/// Checks that a text has certificates in PEM and nothing else; the error says what is wrong.
+/// Checks that a text has only certificates in PEM; the error names the problem.
 pub fn check_certificates(text: &[u8]) -> Result<(), String> {
     let mut found = 0;
     for block in pem::blocks(text) {
@@ -26,7 +26,7 @@ pub fn check_certificates(text: &[u8]) -> Result<(), String> {
     if found == 0 { Err("must contain at least one CERTIFICATE PEM block".to_owned()) } else { Ok(()) }
 }
 
-/// Says what is wrong with a bundle of trust anchors: it must have certificates of authorities in PEM, each once.
+/// Returns the problems of a bundle of trust anchors: it must have certificates of authorities in PEM, each once.
 pub fn trust_anchor_problems(text: &[u8]) -> Vec<String> {
     let mut problems = Vec::new();
     let mut seen: Vec<(Vec<u8>, Vec<String>)> = Vec::new();
@@ -64,8 +64,8 @@ pub fn lifetime(text: &[u8]) -> Option<Lifetime> {
     Some(Lifetime { begins: validity.not_before.timestamp(), ends: validity.not_after.timestamp() })
 }
 
-/// Returns the digests of the public keys of the certificates of a text, as `sha256:` and hexadecimal digits: what
-/// `--discovery-token-ca-cert-hash` of kubeadm takes.
+/// Returns the digests of the public keys of the certificates of a text, as `sha256:` and hexadecimal digits, like
+/// `--discovery-token-ca-cert-hash` of kubeadm.
 pub fn public_key_pin(text: &[u8]) -> Vec<String> {
     let pin = |block: x509_parser::pem::Pem| {
         let certificate = block.parse_x509().ok()?;

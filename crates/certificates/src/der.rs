@@ -1,4 +1,4 @@
-//! Writes DER: what is needed of it to sign a certificate whose subject and key are copied from a request.
+//! Writes DER, as far as it is needed to sign a certificate whose subject and key are copied from a request.
 
 /// Encodes a value with its tag and its length.
 pub(crate) fn tagged(tag: u8, parts: &[&[u8]]) -> Vec<u8> {

@@ -1,7 +1,8 @@
-//! Requests for certificates (PKCS #10): made, read, verified and signed.
+//! Requests for certificates (PKCS #10): created, read, verified and signed.
 //!
-//! [`RequestedCertificate`] is what a request asks for, [`RequestSigner`] is an authority that signs it, and [`NewRequest`] is the
-//! key and the request of a client. [`public_key_pin`] and [`lifetime`] read certificates; [`token_signature`] is how bootstrap tokens vouch for an authority.
+//! [`RequestedCertificate`] is the content of a request, [`RequestSigner`] is an authority that signs it, and
+//! [`NewRequest`] is the key and the request of a client. [`public_key_pin`] and [`lifetime`] read certificates;
+//! [`token_signature`] is the signature by which bootstrap tokens authenticate an authority.
 //!
 //! *Invariant:* no Kubernetes object. Which requests are approved and what a signer accepts is decided elsewhere.
 

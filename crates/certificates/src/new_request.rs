@@ -14,13 +14,13 @@ pub struct NewRequest {
 }
 
 impl NewRequest {
-    /// Makes a key, ECDSA on P-256, and a request for the certificate of a client with this name in this group.
+    /// Creates a key, ECDSA on P-256, and a request for the certificate of a client with this name in this group.
     pub fn of_client(common_name: &str, organization: &str) -> Result<Self, String> {
         let key = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).map_err(|error| error.to_string())?;
         Self::with_key(&key, common_name, organization)
     }
 
-    /// Makes a request with a key that there is already, as PEM.
+    /// Creates a request with an existing key, as PEM.
     pub fn with_key_pem(key: &str, common_name: &str, organization: &str) -> Result<Self, String> {
         let key = KeyPair::from_pem(key).map_err(|error| error.to_string())?;
         Self::with_key(&key, common_name, organization)

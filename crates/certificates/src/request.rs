@@ -10,7 +10,7 @@ use x509_parser::x509::AttributeTypeAndValue;
 
 use crate::pem;
 
-/// What a request asks for.
+/// The content of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RequestedCertificate {
     /// The common name of the subject; empty without one.

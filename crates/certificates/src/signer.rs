@@ -17,16 +17,16 @@ pub struct RequestSigner {
     lifetime: Lifetime,
 }
 
-/// What a certificate is signed for.
+/// The terms of a signed certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningTerms {
     /// The usages of the key, by their names in Kubernetes' API.
     pub usages: Vec<String>,
-    /// From when to when the certificate is valid; it ends with the authority's at the latest.
+    /// The validity period of the certificate, which ends with the authority's at the latest.
     pub lifetime: Lifetime,
 }
 
-/// How many bytes a serial number has.
+/// The number of bytes of a serial number.
 const SERIAL_BYTES: usize = 16;
 
 impl RequestSigner {
@@ -50,7 +50,7 @@ impl RequestSigner {
         Ok(Self { certificate: block.contents.clone(), key, lifetime })
     }
 
-    /// Signs a request whose signature is right, and returns the certificate as PEM.
+    /// Signs a request whose signature is valid, and returns the certificate as PEM.
     pub fn sign(
         &self,
         request: &RequestedCertificate,
@@ -75,10 +75,10 @@ impl RequestSigner {
                 .any(|extension| matches!(extension, ParsedExtension::SubjectAlternativeName(_)));
             let names = if names { alternative_names(request) } else { None };
             let mut extensions = usages::extensions(&terms.usages)?;
-            // Not an authority.
+            // The certificate is not for an authority.
             extensions.push(der::extension(&[0x55, 0x1d, 0x13], true, &der::sequence(&[])));
             extensions.extend(authority_key_id(&authority));
-            // A subject without a name makes them critical.
+            // Without a subject, they are critical.
             let is_critical = info.subject.iter().next().is_none();
             extensions.extend(names.map(|names| der::extension(&[0x55, 0x1d, 0x11], is_critical, &names)));
             let parts: Vec<&[u8]> = extensions.iter().map(Vec::as_slice).collect();
@@ -149,12 +149,12 @@ fn signature_algorithm(key: &KeyPair) -> Result<Vec<u8>, String> {
 fn serial() -> Result<[u8; SERIAL_BYTES], String> {
     let mut serial = [0; SERIAL_BYTES];
     rand::fill(&mut serial).map_err(|_| "no random number for the serial number".to_owned())?;
-    // It is not negative, and not zero.
+    // Neither negative nor zero.
     serial[0] = serial[0] & 0x7f | 0x40;
     Ok(serial)
 }
 
-/// A moment: with two digits for the year until 2049, as RFC 5280 asks.
+/// A time: with a two-digit year until 2049, as RFC 5280 requires.
 fn time(at: Seconds) -> Vec<u8> {
     let days = at.div_euclid(86_400);
     let seconds = at.rem_euclid(86_400);

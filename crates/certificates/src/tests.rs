@@ -1,4 +1,4 @@
-//! Requests that are made, read, refused and signed.
+//! Requests that are created, read, rejected and signed.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
 
@@ -116,7 +116,7 @@ fn usages_and_texts_that_there_are_not_are_refused() {
     assert_eq!(check_certificates(b"x"), Err("must contain at least one CERTIFICATE PEM block".to_owned()));
 }
 
-/// The key of one authority does not go with the certificate of another.
+/// The key of one authority does not match the certificate of another.
 #[test]
 fn a_key_must_belong_to_its_certificate() {
     let (certificate, _) = authority();

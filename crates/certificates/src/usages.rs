@@ -33,7 +33,7 @@ const EXTENDED: [(&str, &[u8]); 13] = [
     ("netscape sgc", &[0x60, 0x86, 0x48, 1, 0x86, 0xf8, 0x42, 4, 1]),
 ];
 
-/// The extensions of a certificate with these usages. An error names those that there are not.
+/// The extensions of a certificate with these usages. An error lists unknown usages.
 pub(crate) fn extensions(usages: &[String]) -> Result<Vec<Vec<u8>>, String> {
     let is_known = |usage: &&String| {
         KEY_USAGES.iter().any(|(name, _)| name == usage) || EXTENDED.iter().any(|(name, _)| name == usage)

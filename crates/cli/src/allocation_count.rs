@@ -16,7 +16,7 @@ const VARIABLE: &str = "GANTRY_ALLOCATIONS_FILE";
 /// How often it is written.
 const INTERVAL: Duration = Duration::from_millis(50);
 
-/// Writes the number of allocations of this process to a file, again and again, if the environment names one.
+/// Repeatedly writes the number of allocations of this process to a file, if the environment names one.
 pub(crate) fn report() {
     let Some(file) = std::env::var_os(VARIABLE).map(PathBuf::from) else { return };
     std::thread::spawn(move || {

@@ -217,7 +217,7 @@ mod tests {
     use super::*;
     use crate::command::Gantry;
 
-    fn said(line: &str) -> Result<String, InvalidBoolean> {
+    fn rewritten(line: &str) -> Result<String, InvalidBoolean> {
         let mut root = Gantry::command();
         root.build();
         let words = line.split(' ').map(OsString::from).collect();
@@ -236,16 +236,19 @@ mod tests {
             ("gantry get pods -- -n x", "gantry get pods -- -n x"),
         ];
         for (typed, read) in cases {
-            assert_eq!(said(typed).as_deref(), Ok(read));
+            assert_eq!(rewritten(typed).as_deref(), Ok(read));
         }
     }
 
     #[test]
     fn a_flag_that_is_there_or_not_may_say_so() {
-        assert_eq!(said("gantry get pods --watch=true").as_deref(), Ok("gantry get pods --watch"));
-        assert_eq!(said("gantry get pods --watch=false -A").as_deref(), Ok("gantry get pods -A"));
-        assert_eq!(said("gantry get pods --output=true").as_deref(), Ok("gantry get pods --output=true"));
-        let wrong = said("gantry get pods --watch=3").unwrap_err();
+        assert_eq!(rewritten("gantry get pods --watch=true").as_deref(), Ok("gantry get pods --watch"));
+        assert_eq!(rewritten("gantry get pods --watch=false -A").as_deref(), Ok("gantry get pods -A"));
+        assert_eq!(
+            rewritten("gantry get pods --output=true").as_deref(),
+            Ok("gantry get pods --output=true")
+        );
+        let wrong = rewritten("gantry get pods --watch=3").unwrap_err();
         assert_eq!((wrong.flag.as_str(), wrong.value.as_str()), ("-w, --watch", "3"));
     }
 }

@@ -97,7 +97,7 @@ pub(crate) fn run(work: impl Future<Output = ExitCode>) -> ExitCode {
     run_boxed(Box::pin(work))
 }
 
-/// Runs requests of a command that goes on without a runtime.
+/// Runs requests of a command that continues without a runtime.
 pub(crate) fn block_on<T>(work: impl Future<Output = Result<T, Failure>>) -> Result<T, Failure> {
     let mut result = None;
     run(async {
@@ -273,7 +273,7 @@ impl ConnectionFlags {
         *self == Self::default() && env::var_os("KUBECONFIG").is_none_or(|list| list.is_empty())
     }
 
-    /// Returns the client configuration that the flags select, for a process that logs what is wrong with it.
+    /// Returns the client configuration that the flags select, for a process that logs problems with it.
     pub(crate) async fn config_or_message(&self) -> Result<ClientConfig, String> {
         let connection = self.connection().map_err(|failure| without_label(&failure))?;
         connection.config().await.map_err(|failure| without_label(&failure))

@@ -252,7 +252,7 @@ pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
     };
     match Gantry::try_parse_from(words) {
         Ok(gantry) => gantry.run(),
-        Err(error) => usage_error::tell(&error, &root, &typed),
+        Err(error) => usage_error::report(&error, &root, &typed),
     }
 }
 
@@ -279,7 +279,7 @@ impl Gantry {
             Command::Simulate { files } => simulate::run(&files),
             Command::Store(command) => command.run(),
             Command::Completion { shell } => print(shell.script()),
-            Command::Complete { words } => completion::answer(&words),
+            Command::Complete { words } => completion::print_candidates(&words),
         }
     }
 }

@@ -84,7 +84,7 @@ fn no_example_changes_whichever_cluster_is_current() {
 #[test]
 fn every_line_of_help_fits_a_terminal() {
     for (name, help) in commands() {
-        // Flags and their explanations stand on lines of their own, so the widest text is ours.
+        // Flags and their explanations are on separate lines, so the widest text is ours.
         let widest = help.lines().max_by_key(|line| line.chars().count()).unwrap_or_default();
         assert!(widest.chars().count() <= 130, "`{name} --help`: {widest}");
     }
@@ -112,5 +112,5 @@ fn help_texts_are_as_they_were_read() {
     let expected: BTreeSet<String> = commands.iter().map(|(name, _)| file_of(name)).collect();
     let files = std::fs::read_dir(folder()).unwrap();
     let there = files.map(|file| file.unwrap().file_name().into_string().unwrap()).collect();
-    assert_eq!(expected, there, "a file a command; {REWRITE}=1 removes what is too many");
+    assert_eq!(expected, there, "one file per command; {REWRITE}=1 removes superfluous ones");
 }

@@ -19,7 +19,7 @@ pub(crate) struct NodeCredentials {
     pub(crate) server: String,
     /// The certificates of the cluster's authority, as PEM.
     pub(crate) authority: Option<String>,
-    /// What is to be renewed, if the machine joined.
+    /// The certificate to renew, if the machine joined.
     pub(crate) renewal: Option<Renewal>,
 }
 
@@ -37,7 +37,7 @@ impl Renewal {
     }
 }
 
-/// Returns the credentials that the flags select; joins the cluster if they ask for it.
+/// Returns the credentials that the flags select; joins the cluster if the flags request it.
 pub(crate) async fn credentials(
     flags: &ConnectionFlags,
     pins: &[String],
@@ -87,7 +87,7 @@ fn is_valid(lifetime: Option<Lifetime>) -> bool {
     lifetime.is_some_and(|lifetime| now < lifetime.ends)
 }
 
-/// Joins a cluster: trusts it by the token and the pins, and asks for a certificate.
+/// Joins a cluster: trusts it by the token and the pins, and requests a certificate.
 async fn join(flags: &ConnectionFlags, pins: &[String], node: &str) -> Result<NodeIdentity, String> {
     let (Some(server), Some(token)) = flags.address_and_token() else {
         return Err("--ca-cert-hash is about joining a cluster\nhint: give --server and --token too; `gantry token create` on \
@@ -114,7 +114,7 @@ async fn join(flags: &ConnectionFlags, pins: &[String], node: &str) -> Result<No
     Ok(NodeIdentity { server, authority: cluster.authority, identity })
 }
 
-/// Parses the address of a server, over TLS if it does not say.
+/// Parses the address of a server; `https://` may be omitted.
 fn address(text: &str) -> Result<Uri, String> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let parsed: Option<Uri> = whole.trim_end_matches('/').parse().ok();

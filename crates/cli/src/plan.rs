@@ -257,7 +257,7 @@ fn page(flags: &PlanFlags, plans: &[RolloutPlan], detail: Detail) -> String {
     }
 }
 
-/// The worst ending of the change as written decides.
+/// The exit code of the worst ending of the change as written.
 fn exit_code(plans: &[RolloutPlan]) -> ExitCode {
     let written = plans.iter().filter(|plan| plan.variant.is_empty());
     let verdict = written.map(RolloutPlan::ending).max_by_key(|ending| match ending {

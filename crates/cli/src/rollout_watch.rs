@@ -79,13 +79,13 @@ async fn watch(flags: &WatchFlags) -> ExitCode {
         }
     };
     let (started, waiting) = (Instant::now(), flags.limits.begin());
-    let ended = if on_screen(flags) { watch.show(waiting).await } else { watch.tell(waiting).await };
+    let ended = if on_screen(flags) { watch.show(waiting).await } else { watch.print_changes(waiting).await };
     match ended {
         Ok(WatchEnd::Finished(report)) => {
             flags.limits.tell_timeout(started, report.verdict);
             exit_code(report.verdict)
         }
-        Ok(WatchEnd::Deleted) => fail(&format!("deployment/{name} is gone")),
+        Ok(WatchEnd::Deleted) => fail(&format!("deployment/{name} was deleted")),
         Err(message) => fail(&message),
     }
 }
@@ -167,7 +167,7 @@ impl Watch<'_> {
     }
 
     /// Prints lines until the rollout ends.
-    async fn tell(&self, mut waiting: WaitPolicy) -> Result<WatchEnd, String> {
+    async fn print_changes(&self, mut waiting: WaitPolicy) -> Result<WatchEnd, String> {
         let clock = Clock::system();
         let mut log = Log::new();
         let mut error = None;

@@ -13,7 +13,7 @@ use crate::argv::{self, InvalidBoolean, TokenKind, Value};
 use crate::output::{fail, print_stderr};
 
 /// Prints clap's result: help, or a usage error.
-pub(crate) fn tell(error: &Error, root: &Command, typed: &[String]) -> ExitCode {
+pub(crate) fn report(error: &Error, root: &Command, typed: &[String]) -> ExitCode {
     match error.kind() {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
             // A closed pipe is not an error.

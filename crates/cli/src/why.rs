@@ -163,7 +163,7 @@ async fn wait(flags: &WhyFlags, args: &DeploymentArgs, cluster: &Cluster) -> Res
         tokio::time::sleep_until(until.map_or(next, |until| until.min(next))).await;
         let fetched = fetch_reports(flags, args, cluster);
         let fetched = match until {
-            // One last request at the timeout, unless the server does not answer.
+            // One last request at the timeout, unless the server does not respond.
             Some(until) => tokio::time::timeout_at(until + INTERVAL, fetched).await.ok(),
             None => Some(fetched.await),
         };

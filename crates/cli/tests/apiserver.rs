@@ -20,7 +20,7 @@ fn gantry(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gantry")).arg("apiserver").args(arguments).output().unwrap()
 }
 
-/// What the binary says about arguments that cannot work.
+/// The error output for invalid arguments.
 fn refused(arguments: &[&str]) -> String {
     let output = gantry(arguments);
     assert!(!output.status.success(), "{arguments:?}");
@@ -49,12 +49,12 @@ async fn the_kubeconfig_is_all_that_a_client_needs() {
     assert!(server.url.starts_with("https://127.0.0.1:"));
     let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(&server.kubeconfig), 0o600);
-    assert_eq!(mode(&scratch.join("data")), 0o700, "Secrets are in there");
+    assert_eq!(mode(&scratch.join("data")), 0o700, "the directory contains Secrets");
     let namespaces: Api<Namespace> = Api::all(server.client().await);
     assert!(namespaces.get_opt("kube-system").await.unwrap().is_some());
 }
 
-/// Without the plugin a pod needs no account and gets no token, as on a kube-apiserver with the same flag.
+/// Without the plugin, pods need no account and get no token, as with the same flag of a kube-apiserver.
 #[tokio::test]
 async fn pods_need_no_service_account_where_the_plugin_is_left_out() {
     let scratch = Scratch::new("plugins");
@@ -95,9 +95,9 @@ async fn a_watch_ends_as_it_should_when_the_server_stops() {
     let api: Api<ConfigMap> = Api::default_namespaced(server.client().await);
     let watch = api.watch(&WatchParams::default().disable_bookmarks(), "0").await.unwrap();
     let stopping = tokio::task::spawn_blocking(move || server.end_by("TERM"));
-    let told: Vec<_> =
+    let events: Vec<_> =
         tokio::time::timeout(Duration::from_secs(60), watch.try_collect()).await.unwrap().unwrap();
-    drop(told);
+    drop(events);
     assert_eq!(stopping.await.unwrap().code(), Some(0));
 }
 
@@ -118,12 +118,15 @@ fn the_kubeconfig_of_another_user_is_not_changed() {
     let scratch = Scratch::new("not-ours");
     let file = scratch.join("config");
     fs::write(&file, "apiVersion: v1\nkind: Config\n").unwrap();
-    let said = refused(&["--in-memory", "--listen", "127.0.0.1:0", "--write-kubeconfig", &text(&file)]);
-    assert!(said.contains("--write-kubeconfig: ") && said.contains("was not written by gantry"), "{said}");
+    let message = refused(&["--in-memory", "--listen", "127.0.0.1:0", "--write-kubeconfig", &text(&file)]);
+    assert!(
+        message.contains("--write-kubeconfig: ") && message.contains("was not written by gantry"),
+        "{message}"
+    );
     assert_eq!(fs::read_to_string(&file).unwrap(), "apiVersion: v1\nkind: Config\n");
 }
 
-/// A named pipe has no end, a directory and a device are nothing to write to.
+/// Named pipes, directories and devices are rejected.
 #[test]
 fn what_is_no_file_gets_no_kubeconfig() {
     let scratch = Scratch::new("no-file");
@@ -132,9 +135,12 @@ fn what_is_no_file_gets_no_kubeconfig() {
     std::os::unix::fs::symlink(&pipe, &link).unwrap();
     let directory = scratch.join("");
     for path in [&pipe, &link, &directory, Path::new("/dev/null")] {
-        let said = refused(&["--in-memory", "--listen", "127.0.0.1:0", "--write-kubeconfig", &text(path)]);
-        assert!(said.contains("--write-kubeconfig: ") && said.contains("is not a regular file"), "{said}");
-        assert!(said.contains("hint: "), "{said}");
+        let message = refused(&["--in-memory", "--listen", "127.0.0.1:0", "--write-kubeconfig", &text(path)]);
+        assert!(
+            message.contains("--write-kubeconfig: ") && message.contains("is not a regular file"),
+            "{message}"
+        );
+        assert!(message.contains("hint: "), "{message}");
     }
 }
 
@@ -142,21 +148,25 @@ fn what_is_no_file_gets_no_kubeconfig() {
 fn mistakes_are_named_with_the_flag_and_the_fix() {
     let scratch = Scratch::new("mistakes");
     let running = Server::in_directory(&scratch.join("data"), &scratch.join("kubeconfig"));
-    let said = refused(&["--in-memory", "--listen", running.address()]);
-    assert!(said.contains("cannot --listen on 127.0.0.1:") && said.contains("hint: "), "{said}");
-    let said = refused(&["--data-dir", &text(&scratch.join("data")), "--listen", "127.0.0.1:0"]);
-    assert!(said.contains("--data-dir: ") && said.contains(&format!("process {}", running.id())), "{said}");
-    fs::write(scratch.join("file"), "").unwrap();
-    let said = refused(&["--data-dir", &text(&scratch.join("file")), "--listen", "127.0.0.1:0"]);
-    assert!(said.contains("--data-dir: ") && said.contains("hint: "), "{said}");
-    let said = refused(&["--etcd", "http://127.0.0.1:1", "--listen", "127.0.0.1:0"]);
-    assert!(said.contains("--etcd http://127.0.0.1:1: ") && said.contains("hint: "), "{said}");
-    let said = refused(&["--etcd", "127.0.0.1:1", "--listen", "127.0.0.1:0"]);
-    assert!(said.contains("--etcd: 127.0.0.1:1 is no usable etcd endpoint"), "{said}");
-    let said = refused(&["--in-memory", "--listen", "0.0.0.0:0", "--plain-http"]);
+    let message = refused(&["--in-memory", "--listen", running.address()]);
+    assert!(message.contains("cannot --listen on 127.0.0.1:") && message.contains("hint: "), "{message}");
+    let message = refused(&["--data-dir", &text(&scratch.join("data")), "--listen", "127.0.0.1:0"]);
     assert!(
-        said.contains("--plain-http gives full access to everyone") && said.contains("--listen on loopback"),
-        "{said}"
+        message.contains("--data-dir: ") && message.contains(&format!("process {}", running.id())),
+        "{message}"
+    );
+    fs::write(scratch.join("file"), "").unwrap();
+    let message = refused(&["--data-dir", &text(&scratch.join("file")), "--listen", "127.0.0.1:0"]);
+    assert!(message.contains("--data-dir: ") && message.contains("hint: "), "{message}");
+    let message = refused(&["--etcd", "http://127.0.0.1:1", "--listen", "127.0.0.1:0"]);
+    assert!(message.contains("--etcd http://127.0.0.1:1: ") && message.contains("hint: "), "{message}");
+    let message = refused(&["--etcd", "127.0.0.1:1", "--listen", "127.0.0.1:0"]);
+    assert!(message.contains("--etcd: 127.0.0.1:1 is no usable etcd endpoint"), "{message}");
+    let message = refused(&["--in-memory", "--listen", "0.0.0.0:0", "--plain-http"]);
+    assert!(
+        message.contains("--plain-http gives full access to everyone")
+            && message.contains("--listen on loopback"),
+        "{message}"
     );
     for (arguments, named) in [
         (&["--listen", "127.0.0.1:0"][..], "--data-dir"),
@@ -168,7 +178,7 @@ fn mistakes_are_named_with_the_flag_and_the_fix() {
     }
 }
 
-/// A7.1: a token of the file stands for its user, who may do what the user's groups may.
+/// A7.1: a token of the file authenticates its user, who has the permissions of the user's groups.
 #[tokio::test]
 async fn tokens_of_a_file_are_believed() {
     let scratch = Scratch::new("tokens");
@@ -189,11 +199,11 @@ async fn tokens_of_a_file_are_believed() {
     assert_eq!(status("of-a-user").await, 403);
     assert_eq!(status("of-no-file").await, 401);
     fs::write(&file, "a\n,jane\n").unwrap();
-    let said = refused(&arguments);
-    assert!(said.contains("--token: ") && said.contains("line 2: the token is missing"), "{said}");
+    let message = refused(&arguments);
+    assert!(message.contains("--token: ") && message.contains("line 2: the token is missing"), "{message}");
 }
 
-/// A0.1: plain HTTP is there for development.
+/// A0.1: plain HTTP is available for development.
 #[tokio::test]
 async fn plain_http_needs_no_certificates() {
     let scratch = Scratch::new("plain");

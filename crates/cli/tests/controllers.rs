@@ -1,5 +1,5 @@
-//! `gantry controllers` as `deploy/` runs it: the real binary over TLS, with the rights of its own account and no more,
-//! two processes that take turns.
+//! `gantry controllers` as `deploy/` runs it: the real binary over TLS, with only the permissions of its account, and
+//! two processes with leader election.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -131,7 +131,7 @@ fn image(image: &str) -> Value {
     json!({"spec": {"template": {"spec": {"containers": [{"name": "web", "image": image}]}}}})
 }
 
-/// Waits until one of the two leads; the leader comes first.
+/// Waits until one of the two leads; returns the leader first.
 async fn in_turn(one: Replica, other: Replica) -> (Replica, Replica) {
     let first = eventually("a leader", async || match (one.leads(), other.leads()) {
         (false, false) => None,
@@ -148,25 +148,25 @@ async fn in_turn(one: Replica, other: Replica) -> (Replica, Replica) {
 async fn the_roles_in_deploy_are_enough_for_everything_that_the_controllers_do() {
     let cluster = Cluster::with("deploy-roles", &MANIFESTS).await;
     let replica = cluster.replica("log").await;
-    every_namespace_is_furnished(&cluster).await;
-    rollouts_go_forth_and_back(&cluster).await;
+    namespaces_get_an_account_and_a_certificate(&cluster).await;
+    rollouts_and_undos_complete(&cluster).await;
     pods_are_released_and_adopted(&cluster).await;
     sets_are_orphaned_and_adopted(&cluster).await;
     budgets_are_counted(&cluster).await;
     services_get_endpoints(&cluster).await;
     roles_are_aggregated(&cluster).await;
     assert_eq!(replica.requests("code", "403"), 0, "{:?}", replica.refused());
-    what_is_deleted_takes_its_own_along(&cluster).await;
+    dependents_are_deleted(&cluster).await;
     assert_eq!(replica.refused(), Vec::<String>::new());
 }
 
-async fn every_namespace_is_furnished(cluster: &Cluster) {
+async fn namespaces_get_an_account_and_a_certificate(cluster: &Cluster) {
     let (accounts, maps) = (cluster.all::<ServiceAccount>(), cluster.all::<ConfigMap>());
     let certificate = async || maps.get_opt("kube-root-ca.crt").await.unwrap().and_then(|map| map.data);
     let account = eventually("an account", async || accounts.get_opt("default").await.unwrap()).await;
     let given = eventually("a certificate", certificate).await;
     assert!(given["ca.crt"].starts_with("-----BEGIN CERTIFICATE-----\n"), "{given:?}");
-    // Both are put right.
+    // Both are restored.
     accounts.delete("default", &DeleteParams::default()).await.unwrap();
     eventually("another account", async || {
         accounts.get_opt("default").await.unwrap().filter(|found| found.uid() != account.uid())
@@ -193,12 +193,12 @@ async fn roles_are_aggregated(cluster: &Cluster) {
     }
 }
 
-async fn rollouts_go_forth_and_back(cluster: &Cluster) {
+async fn rollouts_and_undos_complete(cluster: &Cluster) {
     let api = cluster.all::<Deployment>();
     api.create(&PostParams::default(), &deployment("web")).await.unwrap();
     cluster.rolled_out("web").await;
     cluster.roll("web", image("nginx:2")).await;
-    // The old way to ask for an undo has the controller write the Deployment itself.
+    // With the deprecated annotation, the controller performs the undo.
     let undo = json!({"metadata": {"annotations": {"deprecated.deployment.rollback.to": "1"}}});
     cluster.roll("web", undo).await;
     eventually("the first image", async || {
@@ -212,9 +212,10 @@ async fn rollouts_go_forth_and_back(cluster: &Cluster) {
         cluster.roll("web", json!({"spec": {"replicas": size}})).await;
     }
     let events = cluster.all::<Event>();
-    eventually("an event that was told twice", async || {
-        let told = events.list(&ListParams::default()).await.unwrap().items;
-        told.into_iter()
+    eventually("an event that was recorded twice", async || {
+        let recorded = events.list(&ListParams::default()).await.unwrap().items;
+        recorded
+            .into_iter()
             .find(|event| event.reason.as_deref() == Some("ScalingReplicaSet") && event.count > Some(1))
     })
     .await;
@@ -248,7 +249,7 @@ async fn pods_are_released_and_adopted(cluster: &Cluster) {
         eventually("a release", async || (!is_owned().await).then_some(())).await;
         eventually("a pod in its place", async || (named(app).await.len() == size).then_some(())).await;
         relabel(app).await;
-        // Then there is one too many, which may be this one.
+        // Then there is one pod too many; this one may be deleted.
         eventually("as many as before", async || (named(app).await.len() == size).then_some(())).await;
         assert!(named(app).await.iter().all(|pod| !pod.owner_references().is_empty()));
     }
@@ -261,7 +262,7 @@ async fn sets_are_orphaned_and_adopted(cluster: &Cluster) {
     eventually("the Deployment's end", async || api.get_opt("web").await.unwrap().is_none().then_some(()))
         .await;
     let set = sets.list(&ListParams::default()).await.unwrap().items.remove(0);
-    assert!(set.owner_references().is_empty(), "it is left alone");
+    assert!(set.owner_references().is_empty(), "the ReplicaSet is orphaned");
     api.create(&PostParams::default(), &Deployment { spec: web.spec, ..deployment("web") }).await.unwrap();
     cluster.rolled_out("web").await;
     let adopted = sets.get(&set.name_any()).await.unwrap();
@@ -329,14 +330,14 @@ async fn services_get_endpoints(cluster: &Cluster) {
     pods.delete("db", &at_once).await.unwrap();
 }
 
-async fn what_is_deleted_takes_its_own_along(cluster: &Cluster) {
+async fn dependents_are_deleted(cluster: &Cluster) {
     let api = cluster.all::<Deployment>();
     api.delete("web", &DeleteParams::foreground()).await.unwrap();
     cluster.none_left::<Deployment>("an end of the Deployment").await;
     assert!(cluster.all::<ReplicaSet>().list(&ListParams::default()).await.unwrap().items.is_empty());
     cluster.all::<ReplicationController>().delete("old", &DeleteParams::background()).await.unwrap();
     cluster.none_left::<Pod>("an end of all pods").await;
-    // A namespace takes everything along, whatever it is.
+    // The deletion of a namespace deletes all of its objects.
     api.create(&PostParams::default(), &deployment("again")).await.unwrap();
     cluster.rolled_out("again").await;
     let secret = object(json!({"metadata": {"name": "key"}}));
@@ -375,7 +376,7 @@ async fn one_works_at_a_time_and_the_other_takes_over() {
     cluster.rolled_out("web").await;
     assert_ne!(cluster.holder().await, before);
     assert_eq!(waiting.terminate().await.code(), Some(0), "SIGTERM is no failure");
-    assert_eq!(cluster.holder().await, None, "the lease is given back");
+    assert_eq!(cluster.holder().await, None, "the lease is released");
     let next = cluster.replica("next").await;
     eventually("a leader that need not wait for the lease", async || next.leads().then_some(())).await;
     for replica in [&leader, &waiting, &next] {
@@ -383,7 +384,7 @@ async fn one_works_at_a_time_and_the_other_takes_over() {
     }
 }
 
-/// docs/switching.md relies on this: without permission for the lease, no controller works.
+/// docs/switching.md relies on this: without permission for the lease, no controller runs.
 #[tokio::test]
 async fn the_binding_in_lease_yaml_is_the_switch() {
     let cluster = Cluster::with("deploy-switch", &MANIFESTS[..3]).await;
@@ -396,7 +397,7 @@ async fn the_binding_in_lease_yaml_is_the_switch() {
     cluster.rolled_out("web").await;
     let bindings: Api<RoleBinding> = Api::namespaced(cluster.client.clone(), "kube-system");
     bindings.delete("gantry-controllers-lease", &DeleteParams::default()).await.unwrap();
-    eventually("an end of the turn", async || (!replica.leads()).then_some(())).await;
+    eventually("an end of the leadership", async || (!replica.leads()).then_some(())).await;
     let scale = Patch::Merge(json!({"spec": {"replicas": 5}}));
     api.patch("web", &PatchParams::default(), &scale).await.unwrap();
     let refused = replica.requests("code", "403");
@@ -405,12 +406,12 @@ async fn the_binding_in_lease_yaml_is_the_switch() {
     assert_eq!(
         sizes.iter().map(|set| set.spec.replicas).collect::<Vec<_>>(),
         [Some(2)],
-        "no controller works"
+        "no controller runs"
     );
 }
 
-/// The server is killed in the middle of rollouts and comes back with what it had acknowledged; the controllers, which
-/// are not restarted, go on from there.
+/// The server is killed during rollouts and restarted with the data that it had acknowledged; the controllers, which are
+/// not restarted, continue from there.
 #[tokio::test]
 async fn rollouts_go_on_when_the_server_is_killed_under_them() {
     let scratch = Scratch::new("killed-under");
@@ -425,7 +426,7 @@ async fn rollouts_go_on_when_the_server_is_killed_under_them() {
     deployments.create(&PostParams::default(), &deployment("web")).await.unwrap();
     for round in 1..=4 {
         let change = Patch::Merge(image(&format!("nginx:{round}")));
-        eventually("an answer", async || {
+        eventually("a response", async || {
             deployments.patch("web", &PatchParams::default(), &change).await.ok()
         })
         .await;
@@ -460,7 +461,7 @@ async fn rollouts_go_on_when_the_server_is_killed_under_them() {
     assert!((2..=2 * 4).contains(&seen), "two pods of each of four templates, and no more: {seen}");
 }
 
-/// Takes down every pod there ever is, for as long as it is polled.
+/// Records the uids of all pods, for as long as it is polled.
 async fn census(client: Client, seen: Arc<Mutex<BTreeSet<String>>>) {
     let pods: Api<Pod> = Api::default_namespaced(client);
     loop {

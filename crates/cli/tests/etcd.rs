@@ -31,14 +31,14 @@ impl Etcd {
         Self::start_on(scratch, "http", &[])
     }
 
-    /// One that only speaks with those whom the authority of these files has signed for.
+    /// Starts an etcd that accepts only clients with certificates that the authority of these files has signed.
     fn start_with_tls(scratch: &Scratch) -> Self {
         let files = [("trusted-ca-file", "ca"), ("cert-file", "cert"), ("key-file", "key")];
         let files = files.map(|(flag, file)| format!("--{flag}={}", scratch.join(file).display()));
         Self::start_on(scratch, "https", &[&files[..], &["--client-cert-auth".to_owned()]].concat())
     }
 
-    /// Starts one on a port that was free a moment ago, and again on another if a different process was quicker.
+    /// Starts an etcd on a free port, and retries on another one if a different process takes the port first.
     fn start_on(scratch: &Scratch, scheme: &str, flags: &[String]) -> Self {
         let started = (0..10).find_map(|_| Self::try_to_start(scratch, free_url(scheme), flags));
         started.expect("etcd ends as soon as it is started")
@@ -140,7 +140,7 @@ async fn two_servers_on_one_etcd_see_each_others_writes_at_once() {
         let name = format!("news-{round}");
         let object = gantry_json::from_value(json!({"metadata": {"name": name}})).unwrap();
         let created = one.create(&PostParams::default(), &object).await.unwrap();
-        assert_eq!(other.get(&name).await.unwrap(), created, "what one acknowledged, the other has");
+        assert_eq!(other.get(&name).await.unwrap(), created, "writes of one server are visible to the other");
         let patch = Patch::Merge(json!({"data": {"round": round.to_string()}}));
         let patched = other.patch(&name, &PatchParams::default(), &patch).await.unwrap();
         let stale = one.replace(&name, &PostParams::default(), &created).await.unwrap_err();
@@ -149,10 +149,10 @@ async fn two_servers_on_one_etcd_see_each_others_writes_at_once() {
         one.delete(&name, &DeleteParams::default()).await.unwrap();
         assert_eq!(other.get_opt(&name).await.unwrap(), None);
     }
-    let mut told = Vec::new();
-    while told.len() < 60 {
+    let mut events = Vec::new();
+    while events.len() < 60 {
         let event = tokio::time::timeout(Duration::from_secs(60), watch.try_next()).await.unwrap().unwrap();
-        told.push(match event.expect("the watch goes on") {
+        events.push(match event.expect("the watch does not end") {
             WatchEvent::Added(object) => format!("added {}", object.metadata.name.unwrap()),
             WatchEvent::Modified(object) => format!("modified {}", object.metadata.name.unwrap()),
             WatchEvent::Deleted(object) => format!("deleted {}", object.metadata.name.unwrap()),
@@ -161,10 +161,10 @@ async fn two_servers_on_one_etcd_see_each_others_writes_at_once() {
     }
     let expected =
         (0..20).flat_map(|round| ["added", "modified", "deleted"].map(|word| format!("{word} news-{round}")));
-    assert_eq!(told, expected.collect::<Vec<_>>());
+    assert_eq!(events, expected.collect::<Vec<_>>());
 }
 
-/// Appendix E: what is defined or forgotten by one server is served or refused by the other, and by its documents.
+/// Appendix E: a kind that is defined or deleted by one server is served or rejected by the other, also in discovery.
 #[tokio::test]
 async fn two_servers_on_one_etcd_serve_the_same_kinds() {
     let scratch = Scratch::new("two-catalogues");
@@ -173,7 +173,7 @@ async fn two_servers_on_one_etcd_serve_the_same_kinds() {
     let servers = [serve("one"), serve("other")];
     let clients = [servers[0].client().await, servers[1].client().await];
     for round in 0..10 {
-        // Each of them has its turn.
+        // The servers take turns.
         let (one, other) = (&clients[round % 2], &clients[(round + 1) % 2]);
         let definitions: Api<CustomResourceDefinition> = Api::all(one.clone());
         definitions.create(&PostParams::default(), &definition()).await.unwrap();
@@ -182,7 +182,11 @@ async fn two_servers_on_one_etcd_serve_the_same_kinds() {
         }))
         .unwrap();
         let created = boats(other).create(&PostParams::default(), &boat).await.unwrap();
-        assert_eq!(boats(one).get("anna").await.unwrap(), created, "what one acknowledged, the other has");
+        assert_eq!(
+            boats(one).get("anna").await.unwrap(),
+            created,
+            "writes of one server are visible to the other"
+        );
         let groups = other.list_api_groups().await.unwrap().groups;
         assert!(groups.iter().any(|group| group.name == "sea.example.com"), "{groups:?}");
 
@@ -190,19 +194,19 @@ async fn two_servers_on_one_etcd_serve_the_same_kinds() {
         definitions.delete("boats.sea.example.com", &DeleteParams::default()).await.unwrap();
         let refused = boats(other).create(&PostParams::default(), &boat).await.unwrap_err();
         assert!(matches!(&refused, kube::Error::Api(status) if status.code == 404), "{refused}");
-        let told = tokio::time::timeout(Duration::from_secs(60), async {
-            let mut told = Vec::new();
+        let events = tokio::time::timeout(Duration::from_secs(60), async {
+            let mut events = Vec::new();
             while let Ok(Some(event)) = watch.try_next().await {
-                told.push(event);
+                events.push(event);
             }
-            told
+            events
         });
-        let told = told.await.expect("a watch ends with its kind, on any server");
-        let [WatchEvent::Added(_), .., WatchEvent::Deleted(_)] = &told[..] else { panic!("{told:?}") };
+        let events = events.await.expect("a watch ends with its kind, on any server");
+        let [WatchEvent::Added(_), .., WatchEvent::Deleted(_)] = &events[..] else { panic!("{events:?}") };
     }
 }
 
-/// Appendix E: what a server leaves undone when it is killed, another finishes when it next looks.
+/// Appendix E: a deletion that is interrupted because its server is killed is finished by the other server.
 #[tokio::test]
 async fn a_kind_that_one_server_was_killed_over_is_ended_by_the_other() {
     let scratch = Scratch::new("half-ended");
@@ -228,15 +232,18 @@ async fn a_kind_that_one_server_was_killed_over_is_ended_by_the_other() {
     while !matches!(watch.try_next().await.unwrap(), Some(WatchEvent::Deleted(_))) {}
     one.kill();
     deletion.await.unwrap();
-    // A server looks at definitions every now and then, and whenever one is written.
+    // A server processes definitions periodically, and whenever one is written.
     let (mut tugs, name) = (definition(), "tugs.sea.example.com");
     tugs.metadata.name = Some(name.to_owned());
     (tugs.spec.names.plural, tugs.spec.names.kind) = ("tugs".to_owned(), "Tug".to_owned());
     definitions.create(&PostParams::default(), &tugs).await.unwrap();
-    assert!(definitions.get_opt("boats.sea.example.com").await.unwrap().is_none(), "it is gone");
+    assert!(
+        definitions.get_opt("boats.sea.example.com").await.unwrap().is_none(),
+        "the definition is deleted"
+    );
     definitions.create(&PostParams::default(), &definition()).await.unwrap();
     let left = boats(&client).list(&ListParams::default()).await.unwrap().items;
-    assert_eq!(left.len(), 0, "and so are its objects");
+    assert_eq!(left.len(), 0, "its objects are deleted");
 }
 
 fn boats(client: &kube::Client) -> Api<DynamicObject> {

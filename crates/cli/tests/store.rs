@@ -34,7 +34,7 @@ fn gantry(arguments: &[&str], paths: &[&Path]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gantry")).args(arguments).args(paths).output().unwrap()
 }
 
-fn said(output: &Output) -> String {
+fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
@@ -57,7 +57,7 @@ async fn a_backup_taken_in_use_is_restored_elsewhere() {
     let (data, file, copy) = (scratch.join("data"), scratch.join("b"), scratch.join("copy"));
     let store = filled(&data).await;
     let made = gantry(&["store", "backup"], &[&data, &file]);
-    assert!(made.status.success(), "{}", said(&made));
+    assert!(made.status.success(), "{}", stderr(&made));
     assert!(String::from_utf8_lossy(&made.stdout).contains("holds 20 keys at revision 21"), "{made:?}");
     drop(store);
     assert!(gantry(&["store", "restore"], &[&file, &copy]).status.success());
@@ -66,7 +66,7 @@ async fn a_backup_taken_in_use_is_restored_elsewhere() {
     assert_eq!(restored.get(&key).await.unwrap().found.unwrap().value, "{\"n\":7}");
     let again = gantry(&["store", "restore"], &[&file, &data]);
     assert_eq!(again.status.code(), Some(1));
-    assert!(said(&again).contains("is in the way and was not touched\nhint: "), "{}", said(&again));
+    assert!(stderr(&again).contains("is in the way and was not touched\nhint: "), "{}", stderr(&again));
 }
 
 #[tokio::test]
@@ -76,9 +76,9 @@ async fn a_store_in_use_is_not_checked_and_the_holder_is_named() {
     let refused = gantry(&["store", "check"], &[&scratch.join("data")]);
     assert_eq!(refused.status.code(), Some(1));
     assert!(
-        said(&refused).contains(&format!("is in use by process {}", std::process::id())),
+        stderr(&refused).contains(&format!("is in use by process {}", std::process::id())),
         "{}",
-        said(&refused)
+        stderr(&refused)
     );
     drop(store);
     let checked = gantry(&["store", "check"], &[&scratch.join("data")]);
@@ -96,7 +96,7 @@ async fn damage_is_named_with_its_place_and_what_to_do() {
     std::fs::write(&log, bytes).unwrap();
     let refused = gantry(&["store", "check"], &[&data]);
     assert_eq!(refused.status.code(), Some(1));
-    let error = said(&refused);
+    let error = stderr(&refused);
     assert!(error.contains(log.file_name().unwrap().to_str().unwrap()), "{error}");
     assert!(error.contains("gantry store restore"), "{error}");
 }
@@ -121,7 +121,7 @@ async fn a_truncated_log_is_refused_until_the_loss_is_accepted() {
     );
     for refused in [server, check] {
         assert_eq!(refused.status.code(), Some(1));
-        let error = said(&refused);
+        let error = stderr(&refused);
         assert!(
             error.contains("is damaged at byte 2500: the file has 2500 bytes and was made with"),
             "{error}"
@@ -133,9 +133,9 @@ async fn a_truncated_log_is_refused_until_the_loss_is_accepted() {
         );
     }
 
-    let asked = gantry(&["store", "repair"], &[&data]);
-    assert_eq!(asked.status.code(), Some(1));
-    assert!(said(&asked).contains("would be kept; later changes would be lost"), "{}", said(&asked));
+    let trial = gantry(&["store", "repair"], &[&data]);
+    assert_eq!(trial.status.code(), Some(1));
+    assert!(stderr(&trial).contains("would be kept; later changes would be lost"), "{}", stderr(&trial));
     let repaired = gantry(&["store", "repair", "--accept-loss"], &[&data]);
     let text = String::from_utf8_lossy(&repaired.stdout).into_owned();
     assert!(
@@ -145,5 +145,5 @@ async fn a_truncated_log_is_refused_until_the_loss_is_accepted() {
     let checked = gantry(&["store", "check"], &[&data]);
     assert!(String::from_utf8_lossy(&checked.stdout).starts_with("in order: "), "{checked:?}");
     let key = Key::new("/registry/pods/default/p0").unwrap();
-    assert!(open(&data).get(&key).await.unwrap().found.is_some(), "what came before is there");
+    assert!(open(&data).get(&key).await.unwrap().found.is_some(), "earlier keys are kept");
 }

@@ -1,19 +1,19 @@
-//! The answer to a query, as far as the cluster knows it.
+//! The answer to a query, as far as it is known in the cluster.
 
 use crate::message::{Query, Record, RecordData, RecordType, Response, ResponseCode};
 use crate::zone::{Found, Zone};
 
-/// The most aliases that are followed.
+/// The maximum number of aliases that are followed.
 const ALIASES_MAX: usize = 8;
 
-/// What becomes of a query.
+/// The result of a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// The response.
     Known(Response),
-    /// The name is an alias of one that other servers know; their addresses complete the response.
+    /// The name is an alias of a name that is not the cluster's; the addresses of that complete the response.
     Alias(Response, String),
-    /// Other servers have to be asked.
+    /// The query has to be forwarded.
     Foreign,
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn answer(query: &Query, zone: &Zone) -> Answer {
         let is_meant = |data: &RecordData| query.kind == RecordType::ANY || data.kind() == query.kind;
         let mut meant: Vec<RecordData> = found.iter().filter(|data| is_meant(data)).cloned().collect();
         if !meant.is_empty() {
-            // Clients that take the first address are spread over all of them.
+            // Clients that use the first address are distributed over all of them.
             let by = usize::from(query.id) % meant.len();
             meant.rotate_left(by);
             answers.extend(meant.into_iter().map(|data| Record { name: name.clone(), data }));

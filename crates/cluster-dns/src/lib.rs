@@ -1,5 +1,5 @@
-//! The DNS server of a cluster's names: Services, their endpoints and pods, as the specification of Kubernetes' DNS-based service discovery
-//! (schema 1.1) has them. Other names are forwarded to the servers of the machine.
+//! The DNS server of a cluster's names: Services, their endpoints and pods, by the specification of Kubernetes'
+//! DNS-based service discovery (schema 1.1). Queries for other names are forwarded to the DNS servers of the machine.
 //!
 //! ```text
 //! Services, EndpointSlices ──► Zone (names and records) ──┐
@@ -7,9 +7,9 @@
 //!                            other names ──► upstream ────┘
 //! ```
 //!
-//! `zone`, `answer` and `message` are pure. `server` has the sockets, `upstream` asks other servers.
+//! `zone`, `answer` and `message` are pure. `server` has the sockets, `upstream` queries other servers.
 //!
-//! *Invariant:* no name of the cluster is asked of other servers, and no message of a client can stop the server.
+//! *Invariant:* no query for a name of the cluster is forwarded, and no message of a client can stop the server.
 
 mod answer;
 mod message;

@@ -57,7 +57,7 @@ pub(crate) struct Query {
     /// The bytes of the question, which the response repeats.
     question: Vec<u8>,
     pub(crate) kind: RecordType,
-    /// The largest message that the client takes over UDP; `None` without EDNS.
+    /// The maximum size of a UDP response that the client accepts; `None` without EDNS.
     udp_size: Option<usize>,
 }
 
@@ -76,7 +76,7 @@ pub(crate) enum RecordData {
     Text(String),
     /// NS.
     NameServer(String),
-    /// SOA: the name of the server, and a person.
+    /// SOA: the name of the server, and the mailbox of the responsible person.
     Authority { server: String, person: String },
 }
 
@@ -140,12 +140,12 @@ impl RecordData {
 }
 
 impl Query {
-    /// Parses a message. An error is the code to answer with; `None` if the message deserves no answer.
+    /// Parses a message. An error is the code to respond with; `None` if the message gets no response.
     pub(crate) fn parse(message: &[u8]) -> Result<Self, Option<(u16, ResponseCode)>> {
         let header = message.get(..HEADER).ok_or(None)?;
         let (id, flags) = (number(header, 0).ok_or(None)?, number(header, 2).ok_or(None)?);
         if flags & 0x8000 != 0 {
-            // A response: answering it could go on for ever.
+            // Nothing is sent in reply to a response, because that could continue without end.
             return Err(None);
         }
         let refuse = |code| Some((id, code));
@@ -180,7 +180,7 @@ impl Query {
         out
     }
 
-    /// Writes the response. Over UDP, records that do not fit are left out, and the response says so.
+    /// Writes the response. Over UDP, records that do not fit are omitted, and the response is marked as truncated.
     pub(crate) fn respond(&self, response: &Response, is_tcp: bool) -> Vec<u8> {
         let limit = match self.udp_size {
             _ if is_tcp => TCP_SIZE_MAX,
@@ -199,7 +199,7 @@ impl Query {
                 record.write(&mut out, &self.name);
                 if out.len() + edns.len() > limit {
                     out.truncate(before);
-                    // What is missing of the additional section can be asked for.
+                    // Clients can query omitted records of the additional section.
                     if index < 2 {
                         out[2] |= 0x02;
                     }
@@ -218,7 +218,7 @@ impl Query {
     }
 }
 
-/// The record of EDNS in responses: the root's name, its type, and how large messages may be.
+/// The EDNS record of responses: the root's name, its type, and the maximum size of messages.
 const EDNS: [u8; 11] = [0, 0, 41, 0x04, 0xd0, 0, 0, 0, 0, 0, 0];
 
 impl Record {
@@ -285,7 +285,7 @@ fn number(message: &[u8], at: usize) -> Option<u16> {
     Some(u16::from_be_bytes([*message.get(at)?, *message.get(at + 1)?]))
 }
 
-/// Reads a name without pointers, which a question has no use for; returns it with the position after it.
+/// Reads a name without pointers, which a question does not need; returns it with the position after it.
 fn read_name(message: &[u8], start: usize) -> Option<(String, usize)> {
     let (mut name, mut at) = (String::new(), start);
     loop {
@@ -301,7 +301,7 @@ fn read_name(message: &[u8], start: usize) -> Option<(String, usize)> {
             name.push('.');
         }
         for byte in message.get(at..at + length)? {
-            // A dot in a label would be taken for its end.
+            // A dot in a label would be read as its end.
             name.push(if byte.is_ascii_graphic() && *byte != b'.' {
                 char::from(byte.to_ascii_lowercase())
             } else {
@@ -346,7 +346,7 @@ fn edns_size(message: &[u8], start: usize, count: u16) -> Result<Option<usize>, 
     Ok(None)
 }
 
-/// Writes a name. Labels that are too long are cut off: names of objects and those that were read have none.
+/// Writes a name. Labels that are too long are truncated: names of objects and those that were read have none.
 fn write_name(out: &mut Vec<u8>, name: &str) {
     for label in name.split('.').filter(|label| !label.is_empty()) {
         let label = &label.as_bytes()[..label.len().min(LABEL_MAX)];

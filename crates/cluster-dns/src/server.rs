@@ -1,4 +1,4 @@
-//! The sockets of the server, and the caches that its names come from.
+//! The sockets of the server, and the caches from which its names are computed.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -18,14 +18,14 @@ use crate::message::{Query, Record, RecordData, Response, ResponseCode, addresse
 use crate::upstream::{Upstreams, read_message, write_message};
 use crate::zone::Zone;
 
-/// The most queries that are worked on at a time, and the most connections.
+/// The maximum number of concurrent queries, and of connections.
 const QUERIES_MAX: usize = 1000;
 const CONNECTIONS_MAX: usize = 200;
-/// How long a connection may be silent.
+/// The idle timeout of a connection.
 const IDLE_MAX: Duration = Duration::from_secs(10);
 /// The pause after a failure of a socket.
 const RETRY: Duration = Duration::from_millis(100);
-/// How often a socket for both protocols is looked for.
+/// The attempts to bind a port for both protocols.
 const BIND_ATTEMPTS: usize = 20;
 
 /// The options of a DNS server.
@@ -182,7 +182,7 @@ impl Shared {
         }
     }
 
-    /// Answers the queries of a connection until it ends or is silent for too long.
+    /// Answers the queries of a connection until it ends or the idle timeout has passed.
     async fn serve_connection(&self, mut connection: TcpStream) {
         while let Ok(Ok(message)) = timeout(IDLE_MAX, read_message(&mut connection)).await {
             let Some(response) = self.respond(&message, true).await else { return };
@@ -192,7 +192,7 @@ impl Shared {
         }
     }
 
-    /// Returns the response to a message; `None` if it deserves none.
+    /// Returns the response to a message; `None` if it gets none.
     async fn respond(&self, message: &[u8], is_tcp: bool) -> Option<Vec<u8>> {
         let query = match Query::parse(message) {
             Ok(query) => query,
@@ -203,7 +203,7 @@ impl Shared {
             Answer::Known(response) => response,
             Answer::Alias(response, target) => self.complete(&query, response, target).await,
             Answer::Foreign => {
-                let forwarded = self.upstreams.ask(message, is_tcp).await;
+                let forwarded = self.upstreams.forward(message, is_tcp).await;
                 return Some(forwarded.unwrap_or_else(|| query.respond(&server_failure(), is_tcp)));
             }
         };
@@ -212,8 +212,8 @@ impl Shared {
 
     /// Adds the addresses of an alias' target, which clients do not look up themselves.
     async fn complete(&self, query: &Query, mut response: Response, target: String) -> Response {
-        let asked = self.upstreams.ask(&query.for_name(&target), false).await;
-        let addresses = asked.and_then(|message| addresses_in(&message)).unwrap_or_default();
+        let reply = self.upstreams.forward(&query.for_name(&target), false).await;
+        let addresses = reply.and_then(|message| addresses_in(&message)).unwrap_or_default();
         let records =
             addresses.into_iter().map(|ip| Record { name: target.clone(), data: RecordData::Address(ip) });
         response.answers.extend(records.filter(|record| record.data.kind() == query.kind));

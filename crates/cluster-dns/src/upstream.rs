@@ -1,4 +1,4 @@
-//! Asks the servers of the machine.
+//! Queries the DNS servers of the machine.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
@@ -7,17 +7,17 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::timeout;
 
-/// How long one server may take.
+/// The timeout of one server.
 const RESPONSE_MAX: Duration = Duration::from_secs(2);
 /// The largest message.
 const SIZE_MAX: usize = 65_535;
 
-/// The servers of the machine, which know the names that are not the cluster's.
+/// The DNS servers of the machine, which resolve the names that are not the cluster's.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Upstreams(pub(crate) Vec<SocketAddr>);
 
 impl Upstreams {
-    /// The servers of a `resolv.conf`. The cluster's own is left out: it would ask itself.
+    /// The servers of a `resolv.conf`, without the cluster's own, which would query itself.
     pub(crate) fn new(servers: &[String], own: IpAddr) -> Self {
         let addresses = servers.iter().filter_map(|server| server.parse::<IpAddr>().ok());
         Self(
@@ -26,12 +26,12 @@ impl Upstreams {
     }
 
     /// Sends a query to one server after the other, until one responds.
-    pub(crate) async fn ask(&self, query: &[u8], is_tcp: bool) -> Option<Vec<u8>> {
+    pub(crate) async fn forward(&self, query: &[u8], is_tcp: bool) -> Option<Vec<u8>> {
         for server in &self.0 {
-            let asked = async {
+            let exchange = async {
                 if is_tcp { over_tcp(*server, query).await } else { over_udp(*server, query).await }
             };
-            if let Ok(Ok(response)) = timeout(RESPONSE_MAX, asked).await {
+            if let Ok(Ok(response)) = timeout(RESPONSE_MAX, exchange).await {
                 return Some(response);
             }
         }
@@ -48,7 +48,7 @@ async fn over_udp(server: SocketAddr, query: &[u8]) -> std::io::Result<Vec<u8>> 
     let mut buffer = vec![0; SIZE_MAX];
     loop {
         let length = socket.recv(&mut buffer).await?;
-        // The response has the number of the query.
+        // The response has the ID of the query.
         if buffer[..length].get(..2) == query.get(..2) {
             buffer.truncate(length);
             return Ok(buffer);
@@ -62,7 +62,7 @@ async fn over_tcp(server: SocketAddr, query: &[u8]) -> std::io::Result<Vec<u8>> 
     read_message(&mut connection).await
 }
 
-/// Reads a message from a TCP connection: its length comes first.
+/// Reads a message from a TCP connection; its length is sent first.
 pub(crate) async fn read_message(connection: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     let mut message = vec![0; usize::from(connection.read_u16().await?)];
     connection.read_exact(&mut message).await?;

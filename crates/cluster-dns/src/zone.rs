@@ -17,18 +17,18 @@ pub(crate) struct Zone {
     /// The domain of the cluster: `cluster.local`.
     pub(crate) domain: String,
     records: BTreeMap<String, BTreeSet<RecordData>>,
-    /// Names without records that others end with.
+    /// Names without records that are suffixes of other names.
     parents: BTreeSet<String>,
 }
 
-/// What a zone has for a name.
+/// The result of looking up a name in a zone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
-    /// The records of the name; none if it only exists because others end with it.
+    /// The records of the name; none if it only exists as a suffix of other names.
     Records(Vec<RecordData>),
     /// The name does not exist.
     Nothing,
-    /// The name belongs to others.
+    /// The name is outside of the zone.
     Foreign,
 }
 
@@ -51,7 +51,7 @@ impl Zone {
         zone
     }
 
-    /// Returns the record that says who is responsible for the zone.
+    /// Returns the SOA record of the zone.
     pub(crate) fn authority(&self) -> RecordData {
         let domain = &self.domain;
         RecordData::Authority { server: format!("ns.dns.{domain}"), person: format!("hostmaster.{domain}") }
@@ -134,7 +134,7 @@ impl Zone {
         }
     }
 
-    /// Notes that the names exist that this one ends with, up to the domain.
+    /// Records that the suffixes of this name exist, up to the domain.
     fn add_parents(&mut self, name: &str) {
         let mut rest = name;
         while let Some((_, parent)) = rest.split_once('.') {
@@ -146,14 +146,14 @@ impl Zone {
     }
 }
 
-/// Returns the name of an endpoint under its Service: the one that its pod asks for, or its address with dashes.
+/// Returns the name of an endpoint under its Service: the hostname that its pod sets, or its address with dashes.
 fn host_of(endpoint: &Endpoint, address: IpAddr) -> String {
     let dashed = || address.to_string().replace(['.', ':'], "-");
     endpoint.hostname.clone().filter(|name| !name.is_empty()).unwrap_or_else(dashed)
 }
 
-/// Parses the name of a pod by its address: `10-1-0-7.default.pod`. Whether there is such a pod is not checked, as by CoreDNS with
-/// Kubernetes' usual settings.
+/// Parses the name of a pod by its address: `10-1-0-7.default.pod`. The existence of the pod is not checked, as by
+/// CoreDNS with Kubernetes' usual settings.
 fn pod_address(inside: &str) -> Option<IpAddr> {
     let labels: Vec<&str> = inside.split('.').collect();
     let [address, _, "pod"] = labels.as_slice() else { return None };

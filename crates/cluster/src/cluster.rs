@@ -23,12 +23,12 @@ use crate::storage::OpenStore;
 
 /// How often expired events are removed.
 const REMOVE_EVENTS_EVERY: Duration = Duration::from_secs(60);
-/// How often definitions that another server left unfinished are completed, and its changes to flow control read.
+/// How often definitions that another server left unfinished are completed, and its changes to flow control are read.
 const SETTLE_EVERY: Duration = Duration::from_secs(2);
 
 /// How often default objects of flow control that were deleted are created again.
 const MAINTAIN_FLOW_CONTROL_EVERY: Duration = Duration::from_secs(60);
-/// How long writes of clients that are gone may take to end after shutdown was requested.
+/// How long writes of disconnected clients may take to end after shutdown was requested.
 const DETACHED_WRITES_MAX: Duration = Duration::from_secs(10);
 
 /// A cluster in this process. Dropping it stops it at once, [`Cluster::stop`] gracefully.
@@ -111,7 +111,7 @@ impl Cluster {
         }
     }
 
-    /// The API for a client in this process with all rights, such as `kube::Client::new(cluster.service(), "default")`.
+    /// The API for a privileged client in this process, such as `kube::Client::new(cluster.service(), "default")`.
     pub fn service(&self) -> ApiService {
         self.service_as("gantry-cluster")
     }
@@ -154,11 +154,11 @@ impl Cluster {
             let _ = (&mut served.serving).await;
         }
         if tokio::time::timeout(DETACHED_WRITES_MAX, self.server.finish_detached_writes()).await.is_err() {
-            tracing::warn!("writes of clients that are gone did not end in time");
+            tracing::warn!("writes of disconnected clients did not end in time");
         }
     }
 
-    /// The API for a client in this process with all rights, as this user, without the connector of the options.
+    /// The API for a privileged client in this process, as this user, without the connector of the options.
     pub fn service_as(&self, user: &str) -> ApiService {
         ApiService::for_master(self.server.clone(), user)
     }
@@ -182,7 +182,7 @@ impl Cluster {
         if self.has_nodes() {
             options.controllers.extend(Controller::WITH_NODES);
         } else {
-            // Until a node joins, what follows the status of pods is left to the tests that set it.
+            // Until a node joins, controllers that act on the status of pods do not run, because tests set the status.
             for controller in Controller::WITH_POD_STATUS {
                 options.controllers.remove(&controller);
             }
@@ -234,7 +234,7 @@ impl Cluster {
         self.options.connector.connect(self.service_as(user), user)
     }
 
-    /// Starts everything but the server, each component as its in-process client.
+    /// Starts everything except the server, each component as its in-process client.
     fn start_components(&mut self) {
         let informers = Informers::new();
         let signal = self.tasks.signal();
@@ -268,7 +268,7 @@ impl Cluster {
         }
     }
 
-    /// Starts the controllers. Those of a cluster without nodes stop while a kube-controller-manager does their part.
+    /// Starts the controllers. Those of a cluster without nodes stop while a kube-controller-manager holds its lease.
     fn start_controllers(&mut self, informers: &Informers) {
         let transport = self.transport_as("gantry-controllers");
         let options = self.controller_options(Some(informers.clone()));
@@ -285,7 +285,7 @@ impl Cluster {
         self.tasks.spawn("controllers", joined.run("kube-controller-manager", start));
     }
 
-    /// Starts what waits for nodes to join, if the cluster has none.
+    /// Starts the components that wait for nodes to join, if the cluster has no nodes.
     fn start_when_nodes_join(&mut self) {
         if let Some(joined) = self.joined_nodes() {
             let (transport, options) =
@@ -383,7 +383,7 @@ async fn reconcile_definitions(server: ApiServer) {
     }
 }
 
-/// Follows changes to flow control, and keeps its default objects up, for as long as the server runs.
+/// Follows changes to flow control, and maintains its default objects, for as long as the server runs.
 async fn reconcile_flow_control(server: ApiServer) {
     let mut maintained = Instant::now();
     loop {

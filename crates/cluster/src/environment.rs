@@ -43,7 +43,7 @@ impl Default for ProcessEnvironment {
 }
 
 impl Default for Connector {
-    /// Function calls without anything between.
+    /// Direct function calls.
     fn default() -> Self {
         Self::new(|service, _| ApiTransport::in_process(service))
     }

@@ -1,4 +1,4 @@
-//! Why a cluster did not start.
+//! The errors of starting a cluster.
 
 use std::fmt;
 use std::io;

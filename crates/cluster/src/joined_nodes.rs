@@ -1,9 +1,10 @@
-//! What a cluster without nodes of its own leaves to others, and what it runs only when a node has joined: the scheduler, and the
-//! controllers that follow nodes and the status of pods.
+//! The components that a cluster without its own nodes runs only when a node has joined: the scheduler, and the
+//! controllers that act on nodes and on the status of pods.
 //!
-//! Before that nothing of the latter runs, so that tests and other programs may bind pods and set their status themselves. A node that such a
-//! program creates has no agent, and starts nothing either. While a kube-scheduler or a kube-controller-manager holds its
-//! lease, it does its part, and ours stops: two controllers of ReplicaSets would each create the missing pods.
+//! Before that none of them runs, so that tests and other programs may bind pods and set their status themselves. A
+//! node that such a program creates has no agent, and starts no component. While a kube-scheduler or a
+//! kube-controller-manager holds its lease, our counterpart stops: two controllers of ReplicaSets would each create the
+//! missing pods.
 
 use std::future::Future;
 use std::pin::pin;
@@ -17,17 +18,17 @@ use k8s_openapi::api::coordination::v1 as coordination;
 use k8s_openapi::api::core::v1::Node;
 use tokio::sync::Notify;
 
-/// How often the leases are looked at: as often as candidates for a lease do.
+/// How often the leases are read: as often as by candidates for a lease.
 const LEASE_PERIOD: Duration = Duration::from_secs(2);
 
-/// Waits for nodes to join, and for what to leave to others.
+/// Waits for nodes to join, and for leases of other components.
 pub(crate) struct JoinedNodes {
     pub(crate) api: Api,
     pub(crate) clock: Clock,
     pub(crate) shutdown: Shutdown,
 }
 
-/// Whose part it is to do what a component of Kubernetes does.
+/// Which process runs a component of Kubernetes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     Ours,
@@ -45,7 +46,7 @@ impl JoinedNodes {
         F: Future<Output = Result<(), ControllerPanicked>>,
     {
         if self.shutdown.unless(self.first_agent()).await.is_some() {
-            tracing::info!("a node has joined: doing what {counterpart} does on other clusters");
+            tracing::info!("a node has joined: starting the counterpart of {counterpart}");
         }
         self.run(counterpart, start).await
     }
@@ -66,7 +67,7 @@ impl JoinedNodes {
                 done = &mut running => return done,
                 theirs = self.shutdown.unless(self.until(Turn::Theirs, counterpart)) => {
                     if theirs.is_some() {
-                        tracing::info!("{counterpart} holds its lease: leaving its part to it");
+                        tracing::info!("{counterpart} holds its lease: stopping its counterpart");
                     }
                     switch.turn();
                 }
@@ -92,7 +93,7 @@ impl JoinedNodes {
         }
     }
 
-    /// Returns when it is this side's turn.
+    /// Returns when this process, or another one, is to run the component.
     async fn until(&self, turn: Turn, counterpart: &str) {
         while self.turn(counterpart).await != turn {
             tokio::time::sleep(LEASE_PERIOD).await;
@@ -110,7 +111,7 @@ impl JoinedNodes {
     }
 }
 
-/// Whether the agent of a node serves: a kubelet, or one of Gantry.
+/// Whether a node has an agent that serves: a kubelet, or Gantry's.
 fn has_agent(node: &Node) -> bool {
     let endpoints = node.status.as_ref().and_then(|status| status.daemon_endpoints.as_ref());
     let kubelet = endpoints.and_then(|endpoints| endpoints.kubelet_endpoint.as_ref());

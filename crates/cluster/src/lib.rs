@@ -10,8 +10,8 @@
 //! # }
 //! ```
 //!
-//! [`Cluster::start`] returns when the cluster is ready: the API answers, the default service account exists, and every
-//! node is Ready. Nothing is written to disk and no port is opened unless [`Options`] ask for it. `gantry up` and
+//! [`Cluster::start`] returns when the cluster is ready: the API responds, the default service account exists, and every
+//! node is Ready. Nothing is written to disk and no port is opened unless [`Options`] request it. `gantry up` and
 //! `gantry apiserver` are this crate with flags around it.
 //!
 //! *Invariant:* no argv, no terminal, no signals, and no file outside the directories that the options name.

@@ -1,4 +1,5 @@
-//! The agents of a cluster's nodes (kubelets and Gantry's own over the network, the logs of simulated nodes), and what pods serve.
+//! The agents of a cluster's nodes (kubelets and Gantry's own over the network, the logs of simulated nodes), and
+//! proxied requests.
 
 use bytes::Bytes;
 use gantry_apiserver::{
@@ -16,7 +17,7 @@ use http::{Request, Response, StatusCode};
 pub(crate) struct NodeAgents {
     /// For nodes that report an endpoint; `None` without certificates.
     pub(crate) kubelets: Option<KubeletConnector>,
-    /// For what pods serve.
+    /// For proxied requests.
     pub(crate) proxies: ProxyConnector,
     /// Whether nodes without an endpoint are simulated.
     pub(crate) has_simulated_nodes: bool,
@@ -50,7 +51,7 @@ impl NodeConnector for NodeAgents {
 }
 
 impl NodeAgents {
-    /// Answers for a simulated node, which has logs and nothing else.
+    /// Returns the response of a simulated node, which has logs only.
     fn simulated(&self, target: &NodeTarget<'_>, request: &Request<()>) -> Result<Response<Body>, NodeError> {
         let container = match request.uri().path().split('/').collect::<Vec<_>>().as_slice() {
             ["", "containerLogs", _, _, container] => *container,

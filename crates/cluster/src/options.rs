@@ -57,7 +57,7 @@ pub struct Options {
     /// Whether there is a certificate authority even without an endpoint. Its certificate is in every namespace, as
     /// `kube-root-ca.crt`; without one it is empty.
     pub authority: bool,
-    /// What is left out.
+    /// The features that are omitted.
     pub omissions: Omissions,
     /// The clock, and the source of uids and names.
     pub environment: ProcessEnvironment,
@@ -65,7 +65,7 @@ pub struct Options {
     pub connector: Connector,
 }
 
-/// What a cluster leaves out although Kubernetes has it, because nothing that its user looks at depends on it. By default nothing.
+/// Features of Kubernetes that a cluster omits, because nothing that its user observes depends on them. By default none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Omissions {
     /// Events of type Normal, which are the larger part of all requests.
@@ -86,7 +86,7 @@ pub enum Storage {
     Directory(PathBuf),
     /// In a store of the caller, such as etcd, which other servers may use as well.
     Other(Arc<dyn Store>),
-    /// In a store of the caller that no other server uses: what only other servers could have left to do is not looked for.
+    /// In a store of the caller that no other server uses, so that no unfinished work of other servers is searched for.
     Own(Arc<dyn Store>),
 }
 
@@ -95,7 +95,7 @@ pub enum Storage {
 pub struct Endpoint {
     /// Port 0 means any free port.
     pub address: SocketAddr,
-    /// The certificates; `None` for plain HTTP, where every client has all rights unless there are tokens.
+    /// The certificates; `None` for plain HTTP, where every client has all permissions unless there are tokens.
     pub tls: Option<Tls>,
 }
 

@@ -12,7 +12,7 @@ use k8s_openapi::api::core::v1::{Node, ServiceAccount};
 use k8s_openapi::api::rbac::v1::ClusterRole;
 use k8s_openapi::apimachinery::pkg::version::Info;
 
-/// The polling period grows from the first of these to the second: polling must not slow a large cluster down.
+/// The polling period grows from the first of these to the second, so that polling does not slow a large cluster down.
 const POLL_PERIODS: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(200));
 
 pub(crate) struct Readiness {

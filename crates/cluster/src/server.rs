@@ -80,7 +80,7 @@ async fn listen(address: SocketAddr) -> Result<Listener, StartError> {
     Listener::on(address).await.map_err(|source| StartError::Listen { address, source })
 }
 
-/// On plain HTTP without tokens every client has all rights, otherwise RBAC decides.
+/// On plain HTTP without tokens every client has all permissions, otherwise RBAC decides.
 fn access(options: &Options) -> Access {
     let is_plain = options.endpoint.as_ref().is_some_and(|endpoint| endpoint.tls.is_none());
     if is_plain && options.tokens.is_empty() {
@@ -95,7 +95,7 @@ fn uncontrolled(options: &Options) -> &'static [UncontrolledKind] {
     if options.nodes == 0 { &[] } else { &UNCONTROLLED }
 }
 
-/// The certificates. A cluster without a socket may have them too: namespaces get the CA's as `kube-root-ca.crt`.
+/// The certificates. A cluster without a socket may have them too: the CA's is published as `kube-root-ca.crt`.
 fn pki(options: &Options, address: Option<SocketAddr>) -> Result<Option<Pki>, StartError> {
     let tls = match &options.endpoint {
         None if !options.authority => return Ok(None),

@@ -37,7 +37,7 @@ impl OpenStore {
         }
     }
 
-    /// Logs new failures of the disk; ends by itself when the store is dropped.
+    /// Logs new failures of the disk; ends when the store is dropped.
     pub(crate) async fn watch_disk(self: Arc<Self>) {
         let Self::Embedded(store) = &*self else { return };
         let store = Arc::downgrade(store);

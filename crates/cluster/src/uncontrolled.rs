@@ -2,9 +2,9 @@
 
 use gantry_apiserver::UncontrolledKind;
 
-/// The kinds whose creation is answered with a warning.
+/// The kinds whose creation returns a warning.
 ///
-/// Services are not among them: every chart creates some, and without running pods nothing is missed.
+/// Services are not among them: every chart creates some, and without running pods they are not needed.
 pub(crate) const UNCONTROLLED: [UncontrolledKind; 7] = [
     uncontrolled("apps", "StatefulSet", "no pods are created for it"),
     uncontrolled("apps", "DaemonSet", "no pods are created for it"),

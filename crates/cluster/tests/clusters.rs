@@ -16,7 +16,7 @@ fn config_map(name: &str) -> ConfigMap {
     gantry_json::from_value(json!({"metadata": {"name": name}})).unwrap()
 }
 
-/// A client in this process with all rights.
+/// A client in this process with all permissions.
 fn client(cluster: &Cluster) -> kube::Client {
     kube::Client::new(cluster.service(), "default")
 }
@@ -36,11 +36,11 @@ async fn a_started_cluster_is_ready() {
     assert_eq!(nodes.list(&ListParams::default()).await.unwrap().items.len(), 5);
     let accounts: Api<ServiceAccount> = Api::default_namespaced(client(&cluster));
     assert!(accounts.get_opt("default").await.unwrap().is_some());
-    assert!(cluster.url().is_none(), "no port is opened unless it is asked for");
+    assert!(cluster.url().is_none(), "no port is opened unless requested");
     cluster.stop().await;
 }
 
-/// The controllers, the garbage collector, the scheduler and the nodes take the same decoded objects.
+/// The controllers, the garbage collector, the scheduler and the nodes share decoded objects.
 #[tokio::test]
 async fn components_share_one_watch_per_resource() {
     let cluster = Cluster::start().await.unwrap();
@@ -53,7 +53,7 @@ async fn components_share_one_watch_per_resource() {
     maps.create(&PostParams::default(), &dependent).await.unwrap();
     maps.delete("owner", &DeleteParams::default()).await.unwrap();
     let collected_and_shared = async {
-        // The garbage collector has joined the informers of the others when it deletes something.
+        // When the garbage collector deletes something, it has joined the informers of the others.
         while maps.get_opt("dependent").await.unwrap().is_some() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
@@ -128,7 +128,10 @@ async fn a_directory_is_free_again_when_its_cluster_is_dropped() {
     let first = Cluster::start_with(options()).await.unwrap();
     let maps: Api<ConfigMap> = Api::default_namespaced(client(&first));
     maps.create(&PostParams::default(), &config_map("kept")).await.unwrap();
-    assert!(matches!(Cluster::start_with(options()).await, Err(StartError::Directory(_))), "it is in use");
+    assert!(
+        matches!(Cluster::start_with(options()).await, Err(StartError::Directory(_))),
+        "the directory is in use"
+    );
     drop(first);
     let again = Cluster::start_with(options()).await.unwrap();
     let maps: Api<ConfigMap> = Api::default_namespaced(client(&again));
@@ -155,7 +158,7 @@ async fn a_node_that_was_made_to_fail_is_not_waited_for() {
     nodes.patch_status("node-1", &PatchParams::default(), &Patch::Strategic(unknown)).await.unwrap();
     silent.stop().await;
     let again = tokio::time::timeout(Duration::from_secs(60), Cluster::start_with(options())).await;
-    again.expect("it does not wait for node-1").unwrap().stop().await;
+    again.expect("the start does not wait for node-1").unwrap().stop().await;
     std::fs::remove_dir_all(&directory).unwrap();
 }
 
@@ -165,7 +168,7 @@ async fn more_nodes_than_addresses_are_refused() {
     assert!(matches!(refused, StartError::Nodes(_)) && refused.to_string().contains("6144"), "{refused}");
 }
 
-/// A node with an agent that reports that it is ready, as one that has joined.
+/// A node with an agent that reports that it is ready, like a node that has joined.
 fn joined_node(name: &str) -> Value {
     json!({
         "metadata": {"name": name},
@@ -223,7 +226,7 @@ fn held_lease(name: &str) -> Lease {
     .unwrap()
 }
 
-/// A kube-scheduler that holds its lease does its part, and Gantry does it when the lease is released.
+/// While a kube-scheduler holds its lease, Gantry does not schedule; it does when the lease is released.
 #[tokio::test]
 async fn what_a_lease_is_held_for_is_left_to_its_holder() {
     let options = Options { nodes: 0, endpoint: Some(Endpoint::on_free_port()), ..Options::default() };
@@ -244,7 +247,7 @@ async fn what_a_lease_is_held_for_is_left_to_its_holder() {
     assert_eq!(
         pods.get("web").await.unwrap().status.unwrap().conditions,
         None,
-        "no scheduler has looked at it"
+        "no scheduler has processed the pod"
     );
     let released = json!({"spec": {"holderIdentity": ""}});
     leases.patch("kube-scheduler", &PatchParams::default(), &Patch::Merge(released)).await.unwrap();
@@ -252,7 +255,7 @@ async fn what_a_lease_is_held_for_is_left_to_its_holder() {
     cluster.stop().await;
 }
 
-/// A kube-controller-manager that holds its lease runs all controllers, not only those that follow nodes.
+/// While a kube-controller-manager holds its lease, none of Gantry's controllers run, not only those that act on nodes.
 #[tokio::test]
 async fn controllers_run_when_a_kube_controller_manager_has_released_its_lease() {
     let directory = std::env::temp_dir().join(format!("gantry-cluster-lease-{}", std::process::id()));

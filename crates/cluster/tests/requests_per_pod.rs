@@ -1,8 +1,8 @@
-//! What a rolled pod costs the API server, in requests and in store writes, counted by the server's own metrics.
+//! The cost of a rolled pod for the API server, in requests and in store writes, counted by the server's own metrics.
 //!
-//! Each bound is the most that the rollout needs, with the reason: a change that costs more per pod fails here, and the request that
-//! became more frequent is named. The bounds allow for the worst order of events, in which every change of a pod is reported by a
-//! status of its own. Slow machines fold several into one, and count less.
+//! Each bound is the most that the rollout needs, with the reason: a change that costs more per pod fails here, and the
+//! request that became more frequent is named. The bounds allow for the worst order of events, in which every change of
+//! a pod is reported by its own status. Slow machines combine several changes into one status, and count less.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -21,7 +21,7 @@ const REPLICAS: usize = 4;
 const PODS: u64 = (DEPLOYMENTS * REPLICAS) as u64;
 const POLL: Duration = Duration::from_millis(100);
 
-/// A client in this process with all rights.
+/// A client in this process with all permissions.
 fn client(cluster: &Cluster) -> kube::Client {
     kube::Client::new(cluster.service(), "default")
 }
@@ -29,15 +29,15 @@ fn client(cluster: &Cluster) -> kube::Client {
 /// Requests and store writes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Counters {
-    /// Requests that were carried out, by verb and resource.
+    /// Requests that were accepted, by verb and resource.
     accepted: BTreeMap<String, u64>,
-    /// Requests that were refused, by verb and resource.
+    /// Requests that were rejected, by verb and resource.
     refused: BTreeMap<String, u64>,
     store_writes: u64,
 }
 
 impl Counters {
-    /// Reads the counters of a cluster. What depends on the time alone is left out: heartbeats of nodes, and leases.
+    /// Reads the counters of a cluster, without requests that depend on the time only: heartbeats of nodes, and leases.
     async fn read(cluster: &Cluster) -> Self {
         let request = http::Request::get("/metrics").body(Vec::new()).unwrap();
         let text = client(cluster).request_text(request).await.unwrap();
@@ -49,7 +49,7 @@ impl Counters {
                 found.and_then(|rest| rest.split('"').next()).unwrap_or_default().to_owned()
             };
             let (verb, resource, part) = (label("verb"), label("resource"), label("subresource"));
-            // Lists are the test's own.
+            // Lists are sent by the test itself.
             let is_counted = !resource.is_empty() && !["LIST", "WATCH"].contains(&verb.as_str());
             if name.starts_with("apiserver_request_total{") && is_counted {
                 let slash = if part.is_empty() { "" } else { "/" };
@@ -91,7 +91,7 @@ fn difference(now: &BTreeMap<String, u64>, earlier: &BTreeMap<String, u64>) -> B
     counts.filter(|(_, count)| *count > 0).collect()
 }
 
-/// The most requests of a kind.
+/// The maximum number of requests of a kind.
 #[derive(Clone, Copy)]
 struct Bound {
     kind: &'static str,
@@ -108,7 +108,7 @@ const fn per_deployment(kind: &'static str, most: u64) -> Bound {
     Bound { kind, most: most * DEPLOYMENTS as u64 }
 }
 
-/// What every rollout needs, whatever runs the pods.
+/// The requests of every rollout, regardless of what runs the pods.
 const ROLLOUT: [Bound; 8] = [
     // The change itself.
     per_deployment("PATCH deployments", 1),
@@ -120,15 +120,16 @@ const ROLLOUT: [Bound; 8] = [
     per_pod("DELETE pods", 2),
     // One pod at a time: the new set is scaled up and the old one down for each.
     per_pod("PUT replicasets", 2),
-    // The new set has one more pod, which is ready and available; the old set has one less; and both have seen their new sizes.
+    // The new set has one more pod, which is ready and available; the old set has one less; and both have observed their
+    // new sizes.
     per_pod("PUT replicasets/status", 7),
-    // A Deployment counts what its sets count.
+    // The status of a Deployment has the sums of its sets.
     per_pod("PUT deployments/status", 6),
 ];
 
-/// What a hollow kubelet adds.
+/// The requests that a hollow kubelet adds.
 const HOLLOW: [Bound; 3] = [
-    // Ready.
+    // The pod is ready.
     per_pod("PATCH pods/status", 1),
     // A pod was created, a pod was deleted, and the Deployment has scaled a set for each.
     per_pod("POST events", 4),
@@ -136,20 +137,20 @@ const HOLLOW: [Bound; 3] = [
     per_pod("GET replicasets", 1),
 ];
 
-/// What the scheduler and the simulated nodes add.
+/// The requests that the scheduler and the simulated nodes add.
 const NODES: [Bound; 6] = [
-    // Creating its containers, running, terminated.
+    // The containers are being created, the pod is running, the pod is terminated.
     per_pod("PATCH pods/status", 3),
-    // Beside those above: Scheduled, Pulling, Pulled, Created, Started, Killing. Events that repeat are patched.
+    // In addition: Scheduled, Pulling, Pulled, Created, Started, Killing. Repeated events are patched.
     per_pod("POST events", 10),
     per_pod("PATCH events", 1),
     per_pod("GET replicasets", 1),
-    // The objects that a pod depends on; they are remembered for a second.
+    // The objects that a pod depends on; they are cached for a second.
     per_pod("GET serviceaccounts", 1),
     per_pod("GET configmaps", 1),
 ];
 
-/// Rolls all Deployments of a cluster, and returns what was counted until nothing more happened.
+/// Rolls all Deployments of a cluster, and returns the counters from the change until no more requests are sent.
 async fn roll(cluster: &Cluster) -> Counters {
     let deployments: Api<Deployment> = Api::default_namespaced(client(cluster));
     for number in 0..DEPLOYMENTS {
@@ -173,7 +174,7 @@ async fn complete(cluster: &Cluster, image: &str) {
         while !is_complete(cluster, image).await {
             sleep(POLL).await;
         }
-        // Events and the last status may still be on their way. If they are too slow for this, less is counted.
+        // Events and the last status may not have been written yet. If they take longer than this, less is counted.
         let (mut seen, mut quiet) = (Counters::read(cluster).await, 0);
         while quiet < 10 {
             sleep(POLL).await;
@@ -257,12 +258,13 @@ async fn a_pod_that_is_rolled_on_simulated_nodes_costs_few_requests() {
     let cluster = Cluster::start_with(options).await.unwrap();
     let counted = roll(&cluster).await;
     cluster.stop().await;
-    // A status that was computed before the last write was observed is refused, and a node deletes a terminated pod again when
-    // it sees its own last report.
+    // A status that was computed before the last write was observed is rejected, and a node deletes a terminated pod
+    // again when it observes its own last report.
     check(&counted, &[&ROLLOUT, &NODES], 6, 30);
 }
 
-/// The clock is tokio's and is paused: it goes on only while every task is idle, so that nothing is folded and every run counts the same.
+/// The clock is tokio's and is paused: it advances only while every task is idle, so that no changes are combined and
+/// every run has the same counters.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_rolled_on_a_hollow_kubelet_costs_few_requests() {
     let cluster = Cluster::start_with(Options { nodes: 0, ..Options::default() }).await.unwrap();

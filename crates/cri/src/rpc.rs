@@ -44,7 +44,7 @@ methods! {
     RUNTIME_CONFIG: "RuntimeService/RuntimeConfig", RuntimeConfigRequest -> RuntimeConfigResponse;
 }
 
-/// Why a call failed.
+/// The error of a failed call.
 #[derive(Clone, Debug)]
 pub struct RuntimeError {
     code: Code,

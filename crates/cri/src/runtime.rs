@@ -13,12 +13,12 @@ use tonic::transport::{Channel, Endpoint, Uri};
 use crate::rpc::{self, RuntimeError};
 use crate::wire;
 
-/// How long a call may take that does not wait for something else, as for a kubelet.
+/// The timeout of a call that does not wait for something else, as with a kubelet.
 const CALL_MAX: Duration = Duration::from_mins(2);
-/// How long creating a sandbox may take, which includes its network.
+/// The timeout for creating a sandbox, which includes its network.
 const SANDBOX_MAX: Duration = Duration::from_mins(4);
 
-/// A container runtime behind a socket. Clones share the connection, which is made again when it breaks.
+/// A container runtime behind a socket. Clones share the connection, which is re-established when it breaks.
 #[derive(Clone, Debug)]
 pub struct Runtime {
     channel: Channel,
@@ -50,7 +50,7 @@ impl Runtime {
         Ok(response.status.unwrap_or_default().conditions)
     }
 
-    /// Returns the driver of cgroups that the runtime is configured with; `None` if it does not say.
+    /// Returns the cgroup driver that the runtime is configured with; `None` if it does not report one.
     pub async fn cgroup_driver(&self) -> Result<Option<wire::CgroupDriver>, RuntimeError> {
         match self.call(&rpc::RUNTIME_CONFIG, wire::RuntimeConfigRequest {}).await {
             Ok(response) => Ok(response.linux.map(|linux| linux.cgroup_driver())),
@@ -74,7 +74,7 @@ impl Runtime {
         Ok(response.pod_sandbox_id)
     }
 
-    /// Stops a sandbox with all its containers, and gives up its network.
+    /// Stops a sandbox with all its containers, and releases its network.
     pub async fn stop_sandbox(&self, id: &str) -> Result<(), RuntimeError> {
         let request = wire::StopPodSandboxRequest { pod_sandbox_id: id.to_owned() };
         self.call_within(Some(SANDBOX_MAX), &rpc::STOP_SANDBOX, request).await.map(drop)
@@ -126,7 +126,7 @@ impl Runtime {
         self.call_within(Some(within), &rpc::STOP_CONTAINER, request).await.map(drop)
     }
 
-    /// Changes the limits of a running container; those that are zero are left as they are.
+    /// Changes the limits of a running container; those that are zero are not changed.
     pub async fn update_container(
         &self,
         id: &str,
@@ -190,12 +190,12 @@ impl Runtime {
         Ok(self.call(&rpc::PORT_FORWARD, request).await?.url)
     }
 
-    /// Returns what all containers use.
+    /// Returns the resource usage of all containers.
     pub async fn container_stats(&self) -> Result<Vec<wire::ContainerStats>, RuntimeError> {
         Ok(self.call(&rpc::LIST_CONTAINER_STATS, wire::ListContainerStatsRequest {}).await?.stats)
     }
 
-    /// Returns what all sandboxes use.
+    /// Returns the resource usage of all sandboxes.
     pub async fn sandbox_stats(&self) -> Result<Vec<wire::PodSandboxStats>, RuntimeError> {
         Ok(self.call(&rpc::LIST_SANDBOX_STATS, wire::ListPodSandboxStatsRequest {}).await?.stats)
     }
@@ -241,7 +241,7 @@ impl Runtime {
         self.call_within(Some(CALL_MAX), method, request).await
     }
 
-    /// Calls a method. There is no limit of time if `within` is `None`.
+    /// Calls a method. There is no timeout if `within` is `None`.
     async fn call_within<Q, A>(
         &self,
         within: Option<Duration>,
@@ -252,7 +252,7 @@ impl Runtime {
     }
 }
 
-/// Returns the driver of cgroups in the configuration that containerd before 2.0 reports: that of its default runtime.
+/// Returns the cgroup driver in the configuration that containerd before 2.0 reports: that of its default runtime.
 fn driver_of_config(config: &str) -> Option<wire::CgroupDriver> {
     let config: Value = gantry_json::from_str(config).ok()?;
     let containerd = &config["containerd"];

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::resources::{ApiResource, Resources};
 
-/// What one word means.
+/// What one argument selects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ResourceArg {
     /// One object.

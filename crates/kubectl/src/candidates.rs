@@ -7,7 +7,7 @@ use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, text};
 
-/// Names and nothing else of objects; servers that cannot do that send them whole.
+/// Requests only the metadata of objects; servers that do not support that return whole objects.
 const NAMES: &str = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json";
 /// The limit of list requests.
 const LIMIT: &str = "500";
@@ -45,8 +45,8 @@ pub async fn containers(ctx: &mut ClientContext, called: &str, name: &str) -> Re
 }
 
 async fn named(ctx: &mut ClientContext, path: String) -> Result<Vec<String>, Failure> {
-    let answer = ctx.request(ApiRequest::get(path).accepting(NAMES).with("limit", LIMIT)).await?;
-    Ok(list(&answer, "/items").iter().map(|item| text(item, "/metadata/name").to_owned()).collect())
+    let response = ctx.request(ApiRequest::get(path).accepting(NAMES).with("limit", LIMIT)).await?;
+    Ok(list(&response, "/items").iter().map(|item| text(item, "/metadata/name").to_owned()).collect())
 }
 
 fn containers_of(object: &Value) -> Vec<String> {

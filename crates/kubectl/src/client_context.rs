@@ -153,7 +153,7 @@ impl ClientContext {
         let _ = writeln!(self.streams.err, "{line}");
     }
 
-    /// Says on standard error that there is nothing to print: in the namespace, or anywhere.
+    /// Prints on standard error that nothing was found: in the namespace, or anywhere.
     pub(crate) fn tell_nothing_found(&mut self, anywhere: bool) {
         if anywhere {
             self.eprintln("No resources found");
@@ -207,7 +207,7 @@ impl ClientContext {
         })
     }
 
-    /// The client of the server, for requests beside each other.
+    /// The client of the server, for concurrent requests.
     pub(crate) fn client(&self) -> ApiClient {
         self.client.clone()
     }
@@ -274,10 +274,10 @@ impl ClientContext {
 impl WatchStream {
     /// The next change; none when the server ends the watch.
     pub(crate) async fn next(&mut self) -> Result<Option<Value>, Failure> {
-        // A connection that breaks off ends a watch like a server does.
+        // A lost connection ends the watch as if the server had ended it.
         let Some(Ok(line)) = self.lines.next().await else { return Ok(None) };
         let mut change: Value = gantry_json::from_slice(&line)
-            .map_err(|error| Failure::other(format!("the server sent no change: {error}")))?;
+            .map_err(|error| Failure::other(format!("the server sent an invalid watch event: {error}")))?;
         if change["type"] == "ERROR" {
             return Err(Failure::Status(StatusError {
                 status: change["object"].take(),

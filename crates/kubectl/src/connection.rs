@@ -17,7 +17,7 @@ use overrides::Selected;
 /// How the server and the credentials are selected.
 #[derive(Clone, Debug, Default)]
 pub struct Connection {
-    /// The file that was named.
+    /// The value of `--kubeconfig`.
     pub kubeconfig: Option<PathBuf>,
     /// The files of `KUBECONFIG`, the most important first.
     pub listed: Vec<PathBuf>,
@@ -35,15 +35,15 @@ pub struct Connection {
     pub user: Option<String>,
     /// Another address than the cluster's.
     pub server: Option<String>,
-    /// How the server's certificate is checked, if not as the kubeconfig says.
+    /// How the server's certificate is checked, if not as in the kubeconfig.
     pub trust: TlsVerification,
     /// Another name than the address's that the server's certificate has to have.
     pub tls_server_name: Option<String>,
-    /// A token to come with.
+    /// A bearer token.
     pub token: Option<String>,
-    /// The file of a certificate to come with.
+    /// The file of a client certificate.
     pub client_certificate: Option<PathBuf>,
-    /// The file of that certificate's key.
+    /// The file of the key of that certificate.
     pub client_key: Option<PathBuf>,
     /// A user to act as.
     pub act_as: Option<String>,
@@ -51,7 +51,7 @@ pub struct Connection {
     pub act_as_uid: Option<String>,
     /// The groups of that user.
     pub act_as_groups: Vec<String>,
-    /// How long one request may take; none for as long as it takes.
+    /// The timeout of a request; `None` for no timeout.
     pub request_timeout: Option<Duration>,
 }
 
@@ -65,7 +65,7 @@ pub struct ImplicitContext {
 /// How the certificate of a server is checked.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TlsVerification {
-    /// As the kubeconfig says.
+    /// As in the kubeconfig.
     #[default]
     AsConfigured,
     /// By the authorities in this file.
@@ -74,14 +74,14 @@ pub enum TlsVerification {
     Skip,
 }
 
-/// What a kubeconfig has names for.
+/// The kinds of named entries of a kubeconfig.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KubeconfigEntry {
     /// A cluster and a user.
     Context,
     /// A server.
     Cluster,
-    /// RequestCredentials.
+    /// The credentials of a user.
     User,
 }
 
@@ -119,12 +119,12 @@ impl Connection {
 
     /// The current context; `None` if a flag or `KUBECONFIG` selects the server.
     pub fn by_default(&self) -> Result<Option<ImplicitContext>, Failure> {
-        let is_said = self.kubeconfig.is_some()
+        let is_selected = self.kubeconfig.is_some()
             || !self.listed.is_empty()
             || self.context.is_some()
             || self.cluster.is_some()
             || self.server.is_some();
-        if is_said {
+        if is_selected {
             return Ok(None);
         }
         let Some(file) = self.found() else { return Ok(Some(ImplicitContext { context: None })) };
@@ -132,7 +132,7 @@ impl Connection {
         Ok(Some(ImplicitContext { context: Some((context, file.clone())) }))
     }
 
-    /// What the kubeconfig has of these, by name.
+    /// The names of the entries of a kind.
     pub fn entries(&self, entry: KubeconfigEntry) -> Result<Vec<String>, Failure> {
         let file = self.kubeconfig()?.unwrap_or_default();
         Ok(match entry {
@@ -154,7 +154,7 @@ impl Connection {
         })
     }
 
-    /// The kubeconfig that counts; none if there is no file at all.
+    /// The kubeconfig in use; `None` if there is no file at all.
     fn kubeconfig(&self) -> Result<Option<KubeconfigFile>, Failure> {
         if let Some(file) = &self.kubeconfig {
             if !file.exists() {
@@ -219,7 +219,7 @@ impl Connection {
         self.gantry_kubeconfig_of_context(merged.as_ref()).or(by_default).map(PathBuf::as_path)
     }
 
-    /// What could have been named instead, to end a hint with.
+    /// The names that exist, as the end of a hint.
     fn known(&self, entry: KubeconfigEntry) -> String {
         match self.entries(entry).unwrap_or_default() {
             names if names.is_empty() => String::new(),
@@ -271,16 +271,16 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("gantry-connection-{}", std::process::id()));
         std::fs::create_dir_all(&folder).unwrap();
         let (usual, own) = (written(&folder, "usual", "work"), written(&folder, "own", "gantry"));
-        let nothing_said =
+        let without_flags =
             Connection { own: Some(own.clone()), clusters: vec![own.clone()], ..Connection::default() };
-        assert_eq!(nothing_said.gantry_kubeconfig_in_use(), Some(own.as_path()));
-        let beside_another = Connection { usual: Some(usual.clone()), ..nothing_said.clone() };
+        assert_eq!(without_flags.gantry_kubeconfig_in_use(), Some(own.as_path()));
+        let beside_another = Connection { usual: Some(usual.clone()), ..without_flags.clone() };
         assert_eq!(beside_another.gantry_kubeconfig_in_use(), None, "kubectl finds the usual file too");
         let by_context = Connection { context: Some("gantry".to_owned()), ..beside_another.clone() };
         assert_eq!(by_context.gantry_kubeconfig_in_use(), Some(own.as_path()));
-        let listed = Connection { listed: vec![usual.clone()], ..nothing_said.clone() };
+        let listed = Connection { listed: vec![usual.clone()], ..without_flags.clone() };
         assert_eq!(listed.gantry_kubeconfig_in_use(), None);
-        let named = Connection { kubeconfig: Some(usual), ..nothing_said };
+        let named = Connection { kubeconfig: Some(usual), ..without_flags };
         assert_eq!(named.gantry_kubeconfig_in_use(), None);
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -13,7 +13,7 @@ use crate::field::{list, text};
 /// The failure of a command.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Failure {
-    /// The server answered with an error status.
+    /// The server returned an error status.
     Status(StatusError),
     /// The resource type is unknown.
     UnknownType(String),
@@ -30,7 +30,7 @@ pub enum Failure {
     Verbatim(String),
     /// The reader of the output closed the pipe, which is not an error.
     BrokenPipe,
-    /// Several things.
+    /// Several failures.
     Several(Vec<Failure>),
 }
 
@@ -155,7 +155,7 @@ impl StatusError {
         }
     }
 
-    /// What is wrong with an object, field by field.
+    /// The errors of an invalid object, field by field.
     fn invalid(&self) -> String {
         let (kind, name) = (text(&self.status, "/details/kind"), text(&self.status, "/details/name"));
         let subject = match (kind, name) {
@@ -191,7 +191,7 @@ mod tests {
         Failure::Status(StatusError { status, doing: String::new() })
     }
 
-    /// K0.3: one cause stands in the line, several below it, each once.
+    /// K0.3: a single cause is printed on the first line, several below it, each once.
     #[test]
     fn an_invalid_object_is_reported_field_by_field() {
         let status = |causes: Value| json!({"reason": "Invalid", "message": "m", "details": {"kind": "Deployment", "name": "x", "causes": causes}});
@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(refused(without_subject).lines(), "The request is invalid: patch: no\n");
     }
 
-    /// K0.3, K0.4: the reason, what was being done, and the message.
+    /// K0.3, K0.4: the reason, the failed operation, and the message.
     #[test]
     fn a_refusal_names_its_reason_and_the_file() {
         let status = json!({"reason": "NotFound", "message": "namespaces \"a\" not found"});
@@ -219,7 +219,7 @@ mod tests {
         );
     }
 
-    /// K0.3: a server that has no reason to give is still quoted as the server.
+    /// K0.3: an error without a reason is printed as the server's, too.
     #[test]
     fn a_refusal_without_a_reason_is_the_servers_too() {
         let status = json!({"kind": "Status", "message": "field not declared"});

@@ -32,7 +32,7 @@ pub(crate) fn members<'v>(value: &'v Value, pointer: &str) -> Vec<(&'v str, &'v 
     members
 }
 
-/// The object at a chain of names, made on the way where there is none.
+/// The object at a chain of names; missing ones are created.
 pub(crate) fn object_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut Map {
     let mut here = value;
     for name in path {
@@ -50,7 +50,7 @@ pub(crate) fn object_mut<'v>(value: &'v mut Value, path: &[&str]) -> &'v mut Map
     }
 }
 
-/// A scalar as it stands in a cell or a line.
+/// A scalar as it is printed in a cell or a line.
 pub(crate) fn shown(value: &Value) -> String {
     match value {
         Value::String(text) => text.to_string(),
@@ -63,12 +63,12 @@ pub(crate) fn shown(value: &Value) -> String {
 pub(crate) fn pairs(value: &Value, pointer: &str) -> String {
     let pairs = members(value, pointer).into_iter().map(|(key, value)| format!("{key}={}", shown(value)));
     let mut pairs: Vec<String> = pairs.collect();
-    // By the whole text: `o2=x` comes before `o=x`.
+    // By the whole text: `o2=x` sorts before `o=x`.
     pairs.sort();
     pairs.join(",")
 }
 
-/// A selector of a workload as people write it: `app=web,tier in (a,b),!canary`; `<none>` selects nothing.
+/// A selector of a workload in kubectl's syntax: `app=web,tier in (a,b),!canary`; `<none>` selects nothing.
 pub(crate) fn selector(value: &Value, pointer: &str) -> String {
     let selector = at(value, pointer);
     let mut parts: Vec<String> = members(selector, "/matchLabels")

@@ -194,7 +194,7 @@ impl Manifest {
         }
     }
 
-    /// Refuses metadata and versions of another type than they have.
+    /// Rejects `apiVersion` and `metadata` of a wrong type.
     fn check_types(&self) -> Result<(), Failure> {
         let is_text = |value: &Value| value.is_string() || value.is_null();
         let is_map = |value: &Value| value.is_object() || value.is_null();
@@ -353,7 +353,7 @@ fn is_separator(line: &str) -> bool {
     line.strip_prefix("---").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\r']))
 }
 
-/// The documents of a stream, which lines of `---` part. Lines are counted from the beginning of a document, and a
+/// The documents of a stream, separated by lines of `---`. Lines are counted from the beginning of a document, and a
 /// separator at the beginning of the stream counts as one.
 fn split(content: &str) -> Result<Vec<String>, String> {
     let mut documents = vec![String::new()];
@@ -398,7 +398,7 @@ mod tests {
         );
     }
 
-    /// K1 table: an object that does not say what it is.
+    /// K1 table: an object without a kind is rejected.
     #[test]
     fn an_object_without_a_kind_is_refused() {
         let manifest = parse("s.yaml", "apiVersion: v1\nmetadata: {name: x}\n").unwrap().remove(0);

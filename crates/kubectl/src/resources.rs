@@ -79,7 +79,7 @@ impl ApiResource {
 }
 
 impl Resources {
-    /// Reads aggregated discovery: the answers for `/api` and `/apis`.
+    /// Reads aggregated discovery: the responses for `/api` and `/apis`.
     pub fn from_discovery(documents: &[Value]) -> Self {
         let mut all = Vec::new();
         for group in documents.iter().flat_map(|document| list(document, "/items")) {
@@ -195,7 +195,7 @@ mod tests {
         ])
     }
 
-    /// K0.5: every name that people use, in any case.
+    /// K0.5: a type is found by each of its names, in any case.
     #[test]
     fn a_type_has_many_names() {
         let server = server();

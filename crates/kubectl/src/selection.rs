@@ -73,7 +73,7 @@ impl FoundObject {
 }
 
 impl Selection {
-    /// These words, and nothing else.
+    /// A selection by these words only.
     pub fn words(words: Vec<String>) -> Self {
         Self { words, ..Self::default() }
     }
@@ -179,7 +179,7 @@ pub(crate) async fn find_each(
     Ok(found)
 }
 
-/// Does this to each object that was found, whatever becomes of the others.
+/// Calls this for each object that was found, even if it fails for some.
 pub(crate) async fn for_each<T>(
     ctx: &mut ClientContext,
     found: impl IntoIterator<Item = Result<T, Failure>>,
@@ -205,10 +205,10 @@ pub(crate) async fn all_of(
     let (mut objects, mut next) = (Vec::new(), String::new());
     loop {
         let call = list_call(ctx, resource, selection).with("limit", "500").with("continue", next.clone());
-        let answer =
+        let response =
             ctx.request(call).await.map_err(|failure| explain_list_failure(failure, resource, selection))?;
-        objects.extend(items_of(&answer, resource));
-        text(&answer, "/metadata/continue").clone_into(&mut next);
+        objects.extend(items_of(&response, resource));
+        text(&response, "/metadata/continue").clone_into(&mut next);
         if next.is_empty() {
             return Ok(objects);
         }
@@ -216,8 +216,8 @@ pub(crate) async fn all_of(
 }
 
 /// The items of a list, with `apiVersion` and `kind` added.
-pub(crate) fn items_of(answer: &Value, resource: &ApiResource) -> Vec<Value> {
-    let items = list(answer, "/items").iter().map(|item| {
+pub(crate) fn items_of(response: &Value, resource: &ApiResource) -> Vec<Value> {
+    let items = list(response, "/items").iter().map(|item| {
         let mut item = item.clone();
         item["apiVersion"] = resource.api_version().into();
         item["kind"] = resource.kind.clone().into();

@@ -17,14 +17,14 @@ pub(crate) fn pod_spec(kind: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether an owner reference of the object says that this uid controls it.
+/// Whether an owner reference of the object names this uid as its controller.
 pub(crate) fn is_controlled_by(object: &Value, uid: &str) -> bool {
     crate::field::list(object, "/metadata/ownerReferences")
         .iter()
         .any(|owner| owner["controller"] == true && owner["uid"] == uid)
 }
 
-/// A template without the label that its own hash made.
+/// A template without the label with its hash.
 pub(crate) fn without_hash(template: &Value) -> Value {
     let mut template = template.clone();
     if let Some(labels) = template.pointer_mut("/metadata/labels").and_then(Value::as_object_mut) {

@@ -1,4 +1,4 @@
-//! The runtime port of pods on a container runtime: actions become calls, and their results reports.
+//! The runtime port of pods on a container runtime: actions become calls, and their results become reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -52,13 +52,13 @@ pub(crate) struct Agent {
     pub(crate) clock: Clock,
     pub(crate) queue: Queue<ObjectKey>,
     pub(crate) pods: KnownPods,
-    /// What the runtime had when the agent started, by uid, until the pod is accepted.
+    /// The pods that the runtime had when the agent started, by uid, until they are accepted.
     pub(crate) found: Mutex<BTreeMap<String, (KnownPod, FoundPod)>>,
-    /// When pods are ended for want of a resource.
+    /// When pods are evicted.
     pub(crate) evictions: Arc<Evictions>,
     /// Limits the pulls at a time.
     pub(crate) pulls: Semaphore,
-    /// Wakes what removes the remains of pods that are gone.
+    /// Wakes the task that removes the remains of deleted pods.
     pub(crate) cleanup: Notify,
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct AgentRuntime {
 }
 
 impl AgentRuntime {
-    /// Returns the room of the node for a pod, beside the others that it has accepted.
+    /// Returns the room of the node for a pod, besides the other pods that it has accepted.
     fn room_beside(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> NodeRoom {
         let (mut cpu, mut memory) = (0, 0);
         let is_other = |other: &&Arc<CachedPod>| {

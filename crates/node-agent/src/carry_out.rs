@@ -28,9 +28,9 @@ use crate::security::root_problem;
 use crate::termination;
 use crate::volume_payload::PayloadInputs;
 
-/// The least time that a container has to end after its hook, as a kubelet gives it.
+/// The minimum time that a container has to end after its hook, as with a kubelet.
 const GRACE_MIN: Duration = Duration::from_secs(2);
-/// How long the end of a container may be delayed until connections to Services go elsewhere.
+/// How long the end of a container may be delayed until connections to Services are routed to other pods.
 /// It takes milliseconds, but longer on a busy machine or after a restart of the agent, whose caches are filled first.
 const REROUTE_MAX: Duration = Duration::from_secs(10);
 /// How long a hook after the start may take; a kubelet has no limit.
@@ -112,7 +112,7 @@ impl Agent {
         self.files(uid).write_hosts(&text)
     }
 
-    /// Mounts the volumes of a pod. Returns by volume why one could not be mounted.
+    /// Mounts the volumes of a pod. Returns the errors by volume.
     async fn mount_volumes(&self, pod: &core::Pod, uid: &str) -> Result<(), Vec<(String, String)>> {
         let first = || {
             let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
@@ -128,7 +128,7 @@ impl Agent {
         if problems.is_empty() { Ok(()) } else { Err(problems) }
     }
 
-    /// Brings the volumes of a pod up to date that show objects.
+    /// Updates the volumes of a pod that show objects.
     pub(crate) async fn refresh_volumes(&self, pod: &core::Pod, uid: &str) {
         let facts = self.pod_facts(pod);
         let read = async {
@@ -270,7 +270,7 @@ impl Agent {
         Ok(StartedContainer { identity, since: Timestamp::from_nanos(status.started_at) })
     }
 
-    /// Changes the limits of a container's cgroup, and of that of its pod: never is a container allowed more than its pod.
+    /// Changes the limits of a container's cgroup, and of its pod's: a container is never allowed more than its pod.
     async fn resize(
         &self,
         pod: &core::Pod,
@@ -318,7 +318,7 @@ impl Agent {
         environment(pod, container, &services, &sources, &self.pod_facts(pod))
     }
 
-    /// Stops a container: its hook, its signal, and in the end its death.
+    /// Stops a container: runs its hook, sends its signal, and in the end kills it.
     async fn stop(
         &self,
         pod: &Arc<CachedPod>,
@@ -330,7 +330,7 @@ impl Agent {
         let id = self.pods.get(uid)?.containers.get(&name)?.clone();
         let container = container_named(&pod.wire, &name)?;
         if let (Some(proxy), Some(_)) = (&self.proxy, &pod.wire.metadata.deletion_timestamp) {
-            // Otherwise a pod that ends at once would still be sent connections, until its endpoint is removed.
+            // Otherwise a pod that ends at once would receive connections until its endpoint is removed.
             let _ = tokio::time::timeout(grace.min(REROUTE_MAX), proxy.routed_away_from(uid)).await;
         }
         let hook = container.lifecycle.as_ref().and_then(|lifecycle| lifecycle.pre_stop.as_ref());
@@ -371,7 +371,7 @@ impl Agent {
         Some(target.probe(probe).await)
     }
 
-    /// Returns how a container has exited, with its termination message.
+    /// Returns the exit of a container, with its termination message.
     pub(crate) fn exit(
         &self,
         pod: &core::Pod,
@@ -394,7 +394,7 @@ impl Agent {
         self.pod_facts(pod).pod_ips.into_iter().next().unwrap_or_default()
     }
 
-    /// Repeats a call until it succeeds or its object is gone, because nothing can go on without it.
+    /// Repeats a call until it succeeds or its object is deleted, because nothing can continue without it.
     async fn until_done_or_gone<F>(&self, mut call: impl FnMut() -> F)
     where
         F: Future<Output = Result<(), RuntimeError>>,
@@ -433,7 +433,7 @@ fn image_of(pod: &core::Pod, container: &str) -> String {
     container_named(pod, container).and_then(|container| container.image).unwrap_or_default()
 }
 
-/// Returns the container whose processes an ephemeral container is to see.
+/// Returns the name of the container whose processes an ephemeral container shares.
 fn target_of<'a>(pod: &'a core::Pod, name: &str) -> Option<&'a str> {
     let mut ephemeral = pod.spec.as_ref()?.ephemeral_containers.iter().flatten();
     ephemeral

@@ -1,5 +1,6 @@
-//! The cgroups of pods, laid out as by a kubelet under a root of the node's own: `pod<uid>` in the root for guaranteed pods, in
-//! `burstable` and `besteffort` for others. Containers are in those of their pods.
+//! The cgroups of pods, laid out as by a kubelet, in a separate root for each node: `pod<uid>` in the root for
+//! guaranteed pods, in `burstable` and `besteffort` for others. The cgroups of containers are below those of their
+//! pods.
 
 use std::fs;
 use std::io;
@@ -11,7 +12,7 @@ use gantry_cri::wire::CgroupDriver;
 use crate::pod_limits::CgroupLimits;
 use crate::resources::{PERIOD_MICROSECONDS, QualityOfService, SHARES_MAX, SHARES_MIN, SHARES_PER_CORE};
 
-/// Where the kernel's cgroups are.
+/// The mount point of the kernel's cgroups.
 const MOUNT: &str = "/sys/fs/cgroup";
 /// The cgroup of all nodes of this machine.
 const ALL: &str = "gantry";
@@ -28,8 +29,8 @@ pub(crate) struct Cgroups {
 }
 
 impl Cgroups {
-    /// Creates the root of a node's pods. Returns `None` if the runtime's driver is another than `cgroupfs`, or if cgroups cannot be
-    /// written; pods then have no cgroups of their own.
+    /// Creates the root of a node's pods. Returns `None` if the runtime has another driver than `cgroupfs`, or if
+    /// cgroups cannot be written; then pods have no cgroups.
     pub(crate) async fn prepare(runtime: &Runtime, owner: &str, cpus: usize) -> Option<Self> {
         if runtime.cgroup_driver().await.ok().flatten() != Some(CgroupDriver::Cgroupfs) {
             tracing::info!(
@@ -72,7 +73,7 @@ impl Cgroups {
         self.set(&relative(uid, quality), limits)
     }
 
-    /// Whether a pod has a cgroup; one that was created without has not.
+    /// Whether a pod has a cgroup; it may have been created without.
     pub(crate) fn has_pod(&self, uid: &str, quality: QualityOfService) -> bool {
         self.hierarchies().iter().any(|hierarchy| self.at(hierarchy, &relative(uid, quality)).is_dir())
     }
@@ -82,7 +83,7 @@ impl Cgroups {
         self.set("burstable", &weighted(cpu_shares))
     }
 
-    /// Removes the cgroups of pods that are not needed any more.
+    /// Removes the cgroups of pods that are no longer needed.
     pub(crate) fn remove_except(&self, is_needed: impl Fn(&str) -> bool) {
         for hierarchy in self.hierarchies() {
             for tier in TIERS {
@@ -100,7 +101,7 @@ impl Cgroups {
     pub(crate) fn remove_all(&self) {
         for hierarchy in self.hierarchies() {
             remove(&self.at(&hierarchy, ""));
-            // It stays while other nodes use it.
+            // It is kept while other nodes use it.
             let _ = fs::remove_dir(hierarchy.join(ALL));
         }
     }
@@ -128,7 +129,7 @@ impl Cgroups {
         write(&memory, "memory.limit_in_bytes", &or_none(limits.memory))
     }
 
-    /// Lets the children of all cgroups above this one have limits. A controller that the machine lacks is left out.
+    /// Enables limits for the children of all cgroups above this one, except by controllers that the machine lacks.
     fn enable_controllers(&self, directory: &Path) {
         let above: Vec<&Path> =
             directory.ancestors().skip(1).take_while(|it| it.starts_with(&self.mount)).collect();
@@ -157,7 +158,7 @@ fn weighted(cpu_shares: i64) -> CgroupLimits {
     CgroupLimits { cpu_shares, cpu_quota: None, memory: None }
 }
 
-/// Returns the weight in the unified hierarchy that is meant by shares, as runtimes convert it.
+/// Converts shares to the weight of the unified hierarchy, as runtimes do.
 fn weight(shares: i64) -> i64 {
     1 + (shares - SHARES_MIN) * 9999 / (SHARES_MAX - SHARES_MIN)
 }
@@ -175,7 +176,8 @@ fn relative(uid: &str, quality: QualityOfService) -> String {
     if tier.is_empty() { format!("pod{uid}") } else { format!("{tier}/pod{uid}") }
 }
 
-/// Writes a file of a cgroup, unless it says so already: a limit below what is used is refused, even if it was there before.
+/// Writes a file of a cgroup, unless it has this content: a limit below the current usage is rejected, even if
+/// unchanged.
 fn write(directory: &Path, file: &str, text: &str) -> io::Result<()> {
     let path = directory.join(file);
     if fs::read_to_string(&path).is_ok_and(|present| present.trim() == text) {
@@ -190,7 +192,7 @@ fn directories(of: &Path) -> Vec<PathBuf> {
     entries.filter(|entry| entry.file_type().is_ok_and(|it| it.is_dir())).map(|entry| entry.path()).collect()
 }
 
-/// Removes a cgroup and those below it. One that has processes stays.
+/// Removes a cgroup and those below it. A cgroup with processes is kept.
 fn remove(directory: &Path) {
     for child in directories(directory) {
         remove(&child);

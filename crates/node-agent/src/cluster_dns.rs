@@ -1,8 +1,8 @@
-//! Which DNS servers pods use, and the node's own server of the cluster's names.
+//! The DNS servers of pods, and the node's own server of the cluster's names.
 //!
-//! The cluster's server is the Service `kube-dns` in `kube-system`, by convention. If there is none, the agent creates it, without endpoints: on each
-//! node its address leads to the node's own server, by the service proxy. So nothing but the node's pods can reach it. A Service of others (CoreDNS) is
-//! used as it is.
+//! The cluster's server is the Service `kube-dns` in `kube-system`, by convention. If it does not exist, the agent
+//! creates it, without endpoints: on each node the service proxy routes its address to the node's own server, so that
+//! only pods of the node can reach the server. A Service of another DNS server (CoreDNS) is used as it is.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
@@ -17,9 +17,9 @@ use crate::options::AgentOptions;
 
 const NAMESPACE: &str = "kube-system";
 const NAME: &str = "kube-dns";
-/// The label and its value by which the agent recognizes its Service.
+/// The label and the value by which the agent recognizes its own Service.
 const MANAGED_BY: (&str, &str) = ("app.kubernetes.io/managed-by", "gantry");
-/// The port of the node's own server; any if it is taken.
+/// The port of the node's own server; if it is taken, any free port.
 const PORT: u16 = 10_053;
 
 /// The DNS servers of a node's pods.
@@ -32,7 +32,7 @@ pub(crate) struct ClusterDns {
 }
 
 impl ClusterDns {
-    /// Finds the cluster's DNS server, or prepares one of the node's own. What is missing is logged: pods run without it.
+    /// Finds the cluster's DNS server, or prepares one on this node. Failures are logged, and pods run without it.
     pub(crate) async fn prepare(api: &Api, options: &AgentOptions, upstreams: &[String]) -> Self {
         if !options.cluster_dns.is_empty() {
             return Self { servers: options.cluster_dns.clone(), own_server: None };
@@ -83,7 +83,7 @@ fn is_own(service: &core::Service) -> bool {
     labels.is_some_and(|labels| labels.get(MANAGED_BY.0).is_some_and(|value| value == MANAGED_BY.1))
 }
 
-/// Reads the Service of the cluster's DNS server; creates it if it is to.
+/// Reads the Service of the cluster's DNS server; creates it if `may_create`.
 async fn find_or_create(api: &Api, may_create: bool) -> Result<Option<core::Service>, RequestError> {
     let resource = resource_of::<core::Service>();
     let target = ResourcePath::object(&resource, Some(&NAMESPACE.into()), &NAME.into());
@@ -110,7 +110,7 @@ async fn find_or_create(api: &Api, may_create: bool) -> Result<Option<core::Serv
     }
 }
 
-/// Returns the tenth address of the range, as other installations have it: nine after that of the Service `kubernetes`.
+/// Returns the tenth address of the range, as in other installations: nine after that of the Service `kubernetes`.
 fn usual_address(first: &str) -> Option<Ipv4Addr> {
     let first: Ipv4Addr = first.parse().ok()?;
     first.to_bits().checked_add(9).map(Ipv4Addr::from_bits)

@@ -8,10 +8,10 @@ use k8s_openapi::api::core::v1 as core;
 use crate::expansion::expand;
 use crate::{labels, resources, security};
 
-/// What a container is given by its node.
+/// The inputs of a container from its node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ContainerInputs {
-    /// How many times it was started before.
+    /// How often it was started before.
     pub(crate) attempt: u32,
     /// The label value of the cluster and the node.
     pub(crate) owner: String,

@@ -7,14 +7,14 @@ use gantry_formats::quantity::parse_billionths;
 use k8s_openapi::api::core::v1 as core;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
-/// What a node knows about a pod beside its object.
+/// Facts about a pod that are not in its object.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PodFacts {
     /// The addresses of the pod.
     pub(crate) pod_ips: Vec<String>,
     /// The address of the node.
     pub(crate) host_ip: String,
-    /// What limits count as that are not set: the node's allocatable resources.
+    /// The allocatable resources of the node, which replace limits that are not set.
     pub(crate) allocatable: BTreeMap<String, Quantity>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) fn field_value(path: &str, pod: &core::Pod, facts: &PodFacts) -> Resu
     })
 }
 
-/// Formats a map as files of the downward API show it: one `key="value"` per line.
+/// Formats a map for files of the downward API: one `key="value"` per line.
 fn map_text(map: Option<&BTreeMap<String, String>>) -> String {
     let mut text = String::new();
     for (key, value) in map.into_iter().flatten() {

@@ -17,7 +17,7 @@ pub(crate) struct SourceObjects {
     pub(crate) trust_bundles: Vec<ClusterTrustBundle>,
 }
 
-/// Returns the variables of a container in their order. An error says what is missing, in a kubelet's words.
+/// Returns the variables of a container in their order. An error has a kubelet's message about the missing object.
 pub(crate) fn environment(
     pod: &core::Pod,
     container: &core::Container,
@@ -117,7 +117,7 @@ fn single_value(
     }
 }
 
-/// Returns a container of any sort by its name.
+/// Returns a container of any type by its name.
 pub(crate) fn container_named(pod: &core::Pod, name: &str) -> Option<core::Container> {
     let spec = pod.spec.as_ref()?;
     let all = spec.init_containers.iter().flatten().chain(&spec.containers);
@@ -132,7 +132,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Returns the variables that say where the services of a namespace are, as Docker's links had them.
+/// Returns the variables with the addresses of the services of a namespace, in the format of Docker's links.
 pub(crate) fn service_variables<'a>(
     services: impl Iterator<Item = &'a core::Service>,
     namespace: &str,

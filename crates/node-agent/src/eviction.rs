@@ -1,5 +1,5 @@
-//! Ends pods that use more disk than they may, and pods of a node that has too little memory or disk, as a kubelet does: first
-//! what nothing needs is removed, then the pod goes that uses the most beyond its requests.
+//! Evicts pods that exceed their limits of disk usage, and pods of a node that is short of memory or disk, as a kubelet
+//! does: if the disk is short, unused images are removed first; then the pod is evicted that exceeds its requests most.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -28,17 +28,17 @@ use crate::usage::{PodUsage, pod_usages};
 
 /// How often the machine is measured, as by a kubelet.
 const EVERY: Duration = Duration::from_secs(10);
-/// Pods of this priority are never ended, nor refused.
+/// Pods of this priority are neither evicted nor rejected.
 const CRITICAL_PRIORITY: i32 = 2_000_000_000;
 /// The toleration of pods without requests that are accepted although memory is short.
 const MEMORY_TAINT: &str = "node.kubernetes.io/memory-pressure";
 
-/// From when on pods are ended, and which conditions the node has.
+/// When pods are evicted, and the pressure conditions of the node.
 #[derive(Debug)]
 pub(crate) struct Evictions {
     hard: EvictionThresholds,
     soft: SoftEviction,
-    /// How much longer a condition is reported than it holds.
+    /// How long a condition is reported after it has ended.
     transition: Duration,
     state: Mutex<EvictionState>,
 }
@@ -49,11 +49,11 @@ struct EvictionState {
     first_missed: FirstMissed,
 }
 
-/// A threshold because of which a pod has to go.
+/// A threshold that requires an eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DueEviction {
     missed: Missed,
-    /// How long the pod has to end, at most.
+    /// The maximum grace period of the pod.
     grace: Duration,
 }
 
@@ -67,7 +67,7 @@ impl Evictions {
         }
     }
 
-    /// Takes in what was measured, and returns because of what a pod has to go now.
+    /// Records measurements, and returns the threshold that requires an eviction now.
     fn observe(&self, measured: &BTreeMap<Signal, Measured>, now: Timestamp) -> Option<DueEviction> {
         let (hard, soft) = (self.hard.missed(measured), self.soft.thresholds().missed(measured));
         let mut state = self.state();
@@ -76,7 +76,7 @@ impl Evictions {
         let soft = self.soft.due(soft, &mut state.first_missed, now);
         let hard = hard.into_iter().map(|missed| DueEviction { missed, grace: Eviction::GRACE });
         let soft = soft.into_iter().map(|missed| DueEviction { missed, grace: self.soft.pod_grace_max });
-        // Memory comes before disk, and the threshold that gives less time before the other.
+        // Memory comes before disk, and hard thresholds come before soft ones.
         hard.chain(soft).min_by_key(|due| due.missed.0)
     }
 
@@ -84,12 +84,12 @@ impl Evictions {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the conditions of the node that say that it has too little of something.
+    /// Returns the pressure conditions of the node.
     pub(crate) fn conditions(&self) -> Vec<&'static str> {
         self.state().pressures.conditions()
     }
 
-    /// Returns why a new pod is not accepted.
+    /// Returns the rejection of a new pod, if it is rejected.
     pub(crate) fn rejection(&self, pod: &core::Pod) -> Option<PodRejection> {
         let conditions = self.conditions();
         let fallback = core::PodSpec::default();
@@ -100,7 +100,7 @@ impl Evictions {
     }
 }
 
-/// Whether a node with these conditions refuses a new pod.
+/// Whether a node with these conditions rejects a new pod.
 fn refuses(conditions: &[&str], pod: &core::PodSpec) -> bool {
     if conditions.is_empty() || is_critical(pod) {
         return false;
@@ -119,7 +119,7 @@ fn is_critical(pod: &core::PodSpec) -> bool {
     pod.priority.is_some_and(|priority| priority >= CRITICAL_PRIORITY)
 }
 
-/// Measures and ends pods until shutdown.
+/// Measures and evicts pods until shutdown.
 pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: Shutdown) {
     loop {
         check(&agent, &pods).await;
@@ -141,16 +141,16 @@ async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
         pods.read().iter().filter(is_active).cloned().collect()
     };
     let active: Vec<_> = active.iter().map(|pod| &*pod.wire).collect();
-    // Pods that exceed their own limits make room, so that no other has to go.
+    // Evicting pods that exceed their own limits may be enough.
     if end_those_over_their_limits(agent, &active).await {
         return;
     }
     let Some(due) = due else { return };
     let (signal, ..) = due.missed;
-    tracing::warn!(signal = signal.name(), "the node has too little of a resource");
+    tracing::warn!(signal = signal.name(), "the node is short of a resource");
     if signal.condition() == "DiskPressure" {
         if let Err(error) = housekeeping::remove_unused_images(agent, || false).await {
-            tracing::warn!(%error, "images that nothing uses cannot be removed");
+            tracing::warn!(%error, "unused images cannot be removed");
         }
         if measure_now(agent).await.is_none() {
             return;
@@ -166,9 +166,9 @@ async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
     evict(agent, victim, Eviction { message, grace: due.grace, is_disruption: true });
 }
 
-/// Ends the pods that use more disk than they may, and returns whether there are any.
+/// Evicts the pods that exceed their limits of disk usage, and returns whether there were any.
 async fn end_those_over_their_limits(agent: &Agent, pods: &[&core::Pod]) -> bool {
-    // Most pods have no such limit, and what they use need not be looked at.
+    // Most pods have no such limit, and their usage is not measured.
     let limited: Vec<_> =
         pods.iter().filter(|pod| pod.spec.as_ref().is_some_and(storage_limits::is_limited)).collect();
     if limited.is_empty() {
@@ -202,8 +202,8 @@ async fn measure_now(agent: &Agent) -> Option<DueEviction> {
     agent.evictions.observe(&measured, agent.clock.now())
 }
 
-/// Returns the pods that may be ended, the first one first: those that use more than they request, of low priority, by
-/// how much more they use.
+/// Returns the pods that may be evicted, the first one first: those that use more than they request, then by priority,
+/// then by how much more they use.
 fn rank<'a>(
     pods: impl Iterator<Item = &'a core::Pod>,
     usages: &BTreeMap<String, PodUsage>,
@@ -239,7 +239,7 @@ fn request(container: &core::Container, signal: Signal) -> u64 {
     u64::try_from(billionths / 1_000_000_000).unwrap_or(0)
 }
 
-/// Returns a kubelet's message about a pod that is ended.
+/// Returns a kubelet's message about an evicted pod.
 fn message(pod: &core::Pod, usage: &PodUsage, (signal, found, least): &Missed) -> String {
     let mut message = format!(
         "The node was low on resource: {}. Threshold quantity: {}, available: {}. ",

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Replaces `$(NAME)` by the value of the variable. References to unknown variables stay as they are, and `$$` is `$`.
+/// Replaces `$(NAME)` by the value of the variable. References to unknown variables are kept, and `$$` becomes `$`.
 pub(crate) fn expand(text: &str, variables: &BTreeMap<String, String>) -> String {
     let mut expanded = String::with_capacity(text.len());
     let mut rest = text;

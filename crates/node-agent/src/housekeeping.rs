@@ -1,4 +1,4 @@
-//! Rotates logs, and removes images that nothing uses when the disk is nearly full.
+//! Rotates logs, and removes unused images when the disk is nearly full.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,7 +10,7 @@ use gantry_cri::wire;
 use crate::agent::Agent;
 use crate::runtime_pods::RuntimePods;
 
-/// A log is rotated at this size, and so many rotated ones are kept: the kubelet's defaults.
+/// The size at which a log is rotated, and the number of files that are kept: the kubelet's defaults.
 const LOG_BYTES_MAX: u64 = 10 << 20;
 const LOGS_KEPT: usize = 4;
 /// Images are removed above the first share of the disk, until the second is reached: the kubelet's defaults.
@@ -84,7 +84,7 @@ pub(crate) async fn remove_unused_images(
         if is_enough() {
             return Ok(());
         }
-        tracing::info!(image = ?image.repo_tags, "removing an image that nothing uses, because the disk is nearly full");
+        tracing::info!(image = ?image.repo_tags, "removing an unused image, because the disk is nearly full");
         agent.cri.remove_image(&image.id).await?;
     }
     Ok(())
@@ -94,7 +94,7 @@ pub(crate) async fn remove_unused_images(
 fn unused_images(images: Vec<wire::Image>, used: &BTreeSet<String>) -> Vec<wire::Image> {
     let is_used = |image: &wire::Image| {
         let names = image.repo_tags.iter().chain(&image.repo_digests).chain([&image.id]);
-        // The image of sandboxes is pinned by newer runtimes, and called so by all.
+        // The image of sandboxes is pinned by newer runtimes, and has this name with all.
         image.pinned || names.into_iter().any(|name| used.contains(name) || name.contains("/pause:"))
     };
     let mut unused: Vec<_> = images.into_iter().filter(|image| !is_used(image)).collect();

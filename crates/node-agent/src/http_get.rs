@@ -14,10 +14,10 @@ use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 
-/// How much of a response is read.
+/// The maximum size of a response that is read.
 const BODY_MAX: usize = 10 * 1024;
 
-/// Connects to servers with any certificate: probes check that a server responds, not who it is.
+/// Connects to servers with any certificate: probes check that a server responds, not its identity.
 static TLS: LazyLock<Result<TlsConnector, String>> = LazyLock::new(|| {
     let config = ClientConfig { trust: ServerTrust::Unverified, ..ClientConfig::new(Uri::default()) };
     let tls = config.tls().map_err(|error| error.to_string())?;
@@ -36,7 +36,7 @@ pub(crate) struct HttpGet {
 
 /// The status and the beginning of the body of a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct HttpAnswer {
+pub(crate) struct HttpResponse {
     pub(crate) status: u16,
     pub(crate) body: String,
 }
@@ -79,17 +79,17 @@ impl HttpGet {
     }
 
     /// Sends it and returns the response, or a message like one of Go's client.
-    pub(crate) async fn send(&self, timeout: Duration) -> Result<HttpAnswer, String> {
+    pub(crate) async fn send(&self, timeout: Duration) -> Result<HttpResponse, String> {
         let failed = |why: String| format!("Get {:?}: {why}", self.url());
         match tokio::time::timeout(timeout, self.exchange()).await {
-            Ok(answer) => answer.map_err(failed),
+            Ok(result) => result.map_err(failed),
             Err(_elapsed) => Err(failed(
                 "context deadline exceeded (Client.Timeout exceeded while awaiting headers)".to_owned(),
             )),
         }
     }
 
-    async fn exchange(&self) -> Result<HttpAnswer, String> {
+    async fn exchange(&self) -> Result<HttpResponse, String> {
         let stream = connect(&self.host, self.port).await?;
         if !self.is_tls {
             return self.over(TokioIo::new(stream)).await;
@@ -100,7 +100,7 @@ impl HttpGet {
         self.over(TokioIo::new(stream)).await
     }
 
-    async fn over<S>(&self, stream: S) -> Result<HttpAnswer, String>
+    async fn over<S>(&self, stream: S) -> Result<HttpResponse, String>
     where
         S: hyper::rt::Read + hyper::rt::Write + Unpin + Send + 'static,
     {
@@ -124,7 +124,7 @@ impl HttpGet {
         connection.abort();
         let body =
             body.map(|body| String::from_utf8_lossy(&body.to_bytes()).into_owned()).unwrap_or_default();
-        Ok(HttpAnswer { status, body })
+        Ok(HttpResponse { status, body })
     }
 }
 

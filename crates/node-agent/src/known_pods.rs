@@ -1,4 +1,4 @@
-//! What the agent knows of the sandboxes and containers of its pods, and what was reported of them.
+//! The sandboxes and containers of the agent's pods, and the reports about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -29,7 +29,8 @@ pub(crate) struct KnownPod {
 }
 
 impl KnownPod {
-    /// Notes that the exit of a container was handled, and forgets those of containers that are not the latest any more.
+    /// Records that the exit of a container was handled, and forgets those of containers that are not the latest any
+    /// more.
     pub(crate) fn handle_exit(&mut self, id: String) {
         let latest = &self.containers;
         self.handled_exits.retain(|handled| latest.values().any(|id| handled.ends_with(id.as_str())));
@@ -53,7 +54,7 @@ impl KnownPods {
         self.pods().get(uid).cloned()
     }
 
-    /// Whether this is one of them.
+    /// Whether this pod is known.
     pub(crate) fn is_known(&self, uid: &str) -> bool {
         self.pods().contains_key(uid)
     }

@@ -8,9 +8,10 @@
 //!        ▲───── reports ──────┴──── relist ◄── exits, lost sandboxes
 //! ```
 //!
-//! What a pod does next is decided by `gantry_nodes::pod_lifecycle`, the same as on simulated nodes; this crate carries it
-//! out. `environment`, `expansion`, `downward_api`, `volume_payload`, `resources`, `security`, `sandbox_config`, `container_config`,
-//! `node_object` and `pull_secrets` are pure. `server` is what a kubelet serves: logs, exec, attach, port-forward.
+//! `gantry_nodes::pod_lifecycle` decides what a pod does next, as for simulated nodes; this crate carries it out.
+//! `environment`, `expansion`, `downward_api`, `volume_payload`, `resources`, `security`, `sandbox_config`,
+//! `container_config`, `node_object` and `pull_secrets` are pure. `server` serves the endpoints of a kubelet: logs,
+//! exec, attach, port-forward.
 //!
 //! *Invariant:* only sandboxes and containers with the label of this node and cluster are touched. All state is in the API and
 //! in the container runtime: a restarted agent continues with the containers that it finds.

@@ -1,4 +1,4 @@
-//! What is to be known about the machine.
+//! Information about the machine.
 
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, UdpSocket};
@@ -56,11 +56,11 @@ pub(crate) fn host_name() -> String {
     if name.is_empty() { "localhost".to_owned() } else { name }
 }
 
-/// Returns the address by which other machines reach this one: that of the default route. Nothing is sent.
+/// Returns the address by which other machines reach this one: that of the default route. No packet is sent.
 pub(crate) fn address() -> IpAddr {
     let local = || {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-        // The address of documentation: it only selects the route.
+        // An address for documentation; it only selects the route.
         socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
         socket.local_addr().ok().map(|address| address.ip())
     };

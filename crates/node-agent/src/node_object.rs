@@ -11,7 +11,7 @@ use crate::machine_info::{MachineInfo, architecture};
 /// The maximum number of images that a node reports.
 const IMAGES_MAX: usize = 50;
 
-/// What a node reports about itself.
+/// The facts that a node reports about itself.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct NodeFacts {
     pub(crate) name: String,
@@ -111,7 +111,7 @@ fn reported_images(images: &[wire::Image]) -> Value {
         .collect()
 }
 
-/// Returns why a node is not ready, in a kubelet's words, from the conditions of its runtime.
+/// Returns a kubelet's message about why a node is not ready, from the conditions of its runtime.
 pub(crate) fn readiness_problem(conditions: &[wire::RuntimeCondition]) -> Option<String> {
     let of = |name: &str| conditions.iter().find(|condition| condition.kind == name);
     let mut problems = Vec::new();

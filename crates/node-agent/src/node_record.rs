@@ -1,4 +1,4 @@
-//! What a node has in a container runtime and on the disk, so that it can be removed with its cluster.
+//! The resources of a node in a container runtime and on the disk, so that they can be removed with its cluster.
 
 use std::fs;
 use std::io;
@@ -12,7 +12,7 @@ use crate::pod_files::{PodFiles, pods_directory};
 use crate::runtime_pods::RuntimePods;
 use crate::sandbox_config::log_directory_name;
 
-/// What a node has in a container runtime and on the disk.
+/// The resources of a node in a container runtime and on the disk.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeRecord {
     pub(crate) socket: PathBuf,
@@ -23,7 +23,7 @@ pub(crate) struct NodeRecord {
 }
 
 impl NodeRecord {
-    /// Writes a file from which it can be removed later.
+    /// Writes the record to a file, for a later removal.
     pub(crate) fn write(&self, file: &Path) -> io::Result<()> {
         let record = json!({
             "socket": self.socket.to_string_lossy(),

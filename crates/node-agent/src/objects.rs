@@ -38,7 +38,7 @@ impl PodObjects {
         Self { api, clock, tokens: Mutex::default() }
     }
 
-    /// Reads the objects that a pod refers to; those that do not exist are left out.
+    /// Reads the objects that a pod refers to; those that do not exist are omitted.
     pub(crate) async fn sources(&self, pod: &core::Pod) -> Result<SourceObjects, RequestError> {
         let (config_maps, secrets) = referenced(pod);
         let mut found = SourceObjects::default();
@@ -79,7 +79,7 @@ impl PodObjects {
         Ok(class["handler"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Returns the tokens of a pod's service account, renewed if it is time.
+    /// Returns the tokens of a pod's service account, renewed if they are due.
     pub(crate) async fn tokens(&self, pod: &core::Pod) -> Result<BTreeMap<TokenKey, String>, RequestError> {
         let keys = projections(pod).filter_map(|it| it.service_account_token.as_ref()).map(TokenKey::of);
         let keys: BTreeSet<_> = keys.collect();
@@ -91,7 +91,7 @@ impl PodObjects {
         Ok(tokens)
     }
 
-    /// Forgets the tokens of a pod that is gone.
+    /// Forgets the tokens of a deleted pod.
     pub(crate) fn forget(&self, uid: &str) {
         self.held_tokens().retain(|(pod, _), _| pod != uid);
     }
@@ -146,7 +146,7 @@ impl PodObjects {
     }
 }
 
-/// Returns what the projected volumes of a pod show.
+/// Returns the projections of the pod's projected volumes.
 fn projections(pod: &core::Pod) -> impl Iterator<Item = &core::VolumeProjection> {
     let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
     volumes.flat_map(|volume| volume.projected.iter().flat_map(|it| it.sources.iter().flatten()))

@@ -17,7 +17,7 @@ pub struct AgentOptions {
     pub node_name: Option<String>,
     /// The address of the node; that of the default route if `None`.
     pub address: Option<String>,
-    /// The directory of the volumes of pods; each cluster has one of its own in it.
+    /// The directory of the volumes of pods, with a subdirectory for each cluster.
     pub root: PathBuf,
     /// The directory of the logs of pods.
     pub logs: PathBuf,
@@ -29,23 +29,23 @@ pub struct AgentOptions {
     pub service_proxy: bool,
     /// Whether the node serves the names of the cluster to its pods, if `cluster_dns` is empty and the cluster has no DNS server.
     pub dns_server: bool,
-    /// Below what the node has too little of a resource, so that pods are ended.
+    /// The thresholds below which pods are evicted at once.
     pub eviction_hard: EvictionThresholds,
-    /// Below what the node has too little of a resource for a while, so that pods are ended with time to end.
+    /// The thresholds below which pods are evicted after a while, with a grace period.
     pub eviction_soft: SoftEviction,
-    /// How much longer than it holds the node reports that it has too little of a resource.
+    /// How long the node reports pressure after it has ended.
     pub pressure_transition: Duration,
     /// The maximum number of pods.
     pub pods_max: u32,
     /// Labels of the node.
     pub labels: Vec<(String, String)>,
-    /// A file that says what the node has in the runtime, so that [`remove_recorded`](crate::remove_recorded) can remove it.
+    /// A file with a record of the node's resources, which [`remove_recorded`](crate::remove_recorded) removes.
     pub record: Option<PathBuf>,
-    /// The port of the agent's server; if `None`, a kubelet's, or any if that is taken.
+    /// The port of the agent's server; if `None`, the kubelet's, or any free port if that is taken.
     pub port: Option<u16>,
-    /// The certificates, in PEM, that sign those of clients of the agent's server. Without them there is no server.
+    /// The certificates, in PEM, of the authorities of clients of the agent's server. Without them there is no server.
     pub client_ca: Option<String>,
-    /// What becomes of pods when the agent stops.
+    /// How pods are handled when the agent stops.
     pub on_stop: OnStop,
     /// The informers of the process, which other components may share.
     pub informers: Informers,
@@ -55,7 +55,7 @@ pub struct AgentOptions {
     pub metrics: Metrics,
 }
 
-/// What becomes of the containers of a node when its agent stops.
+/// How the containers of a node are handled when its agent stops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnStop {
     /// They keep running, and the next agent continues with them.

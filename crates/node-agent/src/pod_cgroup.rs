@@ -1,4 +1,4 @@
-//! The cgroup of a pod, from what the agent knows of the pod.
+//! The cgroup of a pod, computed from what the agent knows of the pod.
 
 use std::io;
 
@@ -41,8 +41,8 @@ impl Agent {
         }
     }
 
-    /// Returns the limits of a pod's cgroup: from what its containers have, which is not what they should have while a
-    /// change of their resources is pending.
+    /// Returns the limits of a pod's cgroup, from the current resources of its containers, which differ from those in
+    /// the spec while a resize is pending.
     pub(crate) fn pod_limits(&self, pod: &core::Pod, uid: &str) -> CgroupLimits {
         let mut spec = pod.spec.clone().unwrap_or_default();
         let known = self.pods.get(uid).map(|known| known.amounts).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a pod has on the node's disk: volumes, `/etc/hosts`, termination messages.
+//! The files of a pod on the node's disk: volumes, `/etc/hosts`, termination messages.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -34,7 +34,7 @@ impl PodFiles {
         Self { root: pods_directory(agent).join(uid) }
     }
 
-    /// Mounts all volumes. Returns by volume why one could not be mounted.
+    /// Mounts all volumes. Returns the errors by volume.
     pub(crate) fn mount_all(&self, inputs: PayloadInputs<'_>) -> Vec<(String, String)> {
         let volumes = inputs.pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
         let mut problems = Vec::new();
@@ -46,7 +46,7 @@ impl PodFiles {
         problems
     }
 
-    /// Writes the current content of the volumes that show objects.
+    /// Updates the content of the volumes that show objects.
     pub(crate) fn refresh(&self, inputs: PayloadInputs<'_>) -> Result<(), String> {
         let volumes = inputs.pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
         for volume in volumes {
@@ -89,7 +89,7 @@ impl PodFiles {
         group.map_or(Ok(()), |group| own_all(&directory, group)).map_err(text)
     }
 
-    /// Returns the mounts of a container, and creates what they need.
+    /// Returns the mounts of a container, and creates their files and directories.
     pub(crate) fn mounts(
         &self,
         pod: &core::Pod,
@@ -255,7 +255,7 @@ fn fs_group(pod: &core::Pod) -> Option<i64> {
     pod.spec.as_ref()?.security_context.as_ref()?.fs_group
 }
 
-/// Mounts a file system in memory, unless there is one.
+/// Mounts a file system in memory, unless it is mounted.
 fn mount_memory(directory: &Path, limit: Option<i128>) -> io::Result<()> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let path = directory.to_string_lossy();
@@ -268,7 +268,7 @@ fn mount_memory(directory: &Path, limit: Option<i128>) -> io::Result<()> {
     Ok(())
 }
 
-/// Checks a path of the node, and creates it if its type says so.
+/// Checks a path of the node, and creates it if its type requires that.
 fn check_host_path(source: &core::HostPathVolumeSource) -> Result<(), String> {
     let path = Path::new(&source.path);
     let kind = source.type_.as_deref().unwrap_or_default();

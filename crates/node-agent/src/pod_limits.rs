@@ -19,8 +19,8 @@ pub(crate) struct CgroupLimits {
 }
 
 impl CgroupLimits {
-    /// Returns the limits of a pod: the sums of its containers, or those of the pod if it has some. Without a limit of every
-    /// container there is none of the pod.
+    /// Returns the limits of a pod: the sums of its containers, or those of the pod if it has any. Unless every
+    /// container has a limit, the pod has none.
     pub(crate) fn of_pod(pod: &core::PodSpec, quality: QualityOfService) -> Self {
         if quality == QualityOfService::BestEffort {
             return Self { cpu_shares: SHARES_MIN, cpu_quota: None, memory: None };
@@ -32,7 +32,7 @@ impl CgroupLimits {
         }
     }
 
-    /// Returns limits within which both of these fit.
+    /// Returns the higher of each limit; no limit is the highest.
     pub(crate) fn widest(self, other: Self) -> Self {
         let wider = |one: Option<i64>, other: Option<i64>| one.zip(other).map(|(one, other)| one.max(other));
         Self {
@@ -42,7 +42,7 @@ impl CgroupLimits {
         }
     }
 
-    /// Returns them as a container runtime expects them of a sandbox.
+    /// Returns the limits as a container runtime expects them for a sandbox.
     pub(crate) fn render(self) -> wire::LinuxContainerResources {
         wire::LinuxContainerResources {
             cpu_period: PERIOD_MICROSECONDS,
@@ -54,7 +54,7 @@ impl CgroupLimits {
     }
 }
 
-/// Returns what a pod requests of a resource, in billionths.
+/// Returns the request of a pod for a resource, in billionths.
 pub(crate) fn requested(pod: &core::PodSpec, name: &str) -> i128 {
     let of = |resources: Option<&core::ResourceRequirements>| {
         amount(resources.and_then(|it| it.requests.as_ref()), name).or_else(|| limit_of(resources, name))
@@ -64,7 +64,7 @@ pub(crate) fn requested(pod: &core::PodSpec, name: &str) -> i128 {
         + overhead(pod, name)
 }
 
-/// Returns the limit of a pod in billionths; `None` if one of its containers has none.
+/// Returns the limit of a pod in billionths; `None` if one of its containers has no limit.
 fn limit(pod: &core::PodSpec, name: &str) -> Option<i128> {
     let of = |container: &core::Container| limit_of(container.resources.as_ref(), name);
     let own = limit_of(pod.resources.as_ref(), name);
@@ -84,7 +84,7 @@ fn overhead(pod: &core::PodSpec, name: &str) -> i128 {
     amount(pod.overhead.as_ref(), name).unwrap_or(0)
 }
 
-/// Returns what the containers have that run together at most: init containers run one after the other, and beside the
+/// Returns the maximum over time of the containers that run together: init containers run one after the other, with the
 /// sidecars before them.
 pub(crate) fn total(pod: &core::PodSpec, of: impl Fn(&core::Container) -> i128) -> i128 {
     let (mut sidecars, mut init) = (0, 0);

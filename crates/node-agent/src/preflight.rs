@@ -1,4 +1,4 @@
-//! Checks whether this machine can be a node, and says what is missing and how to get it.
+//! Checks whether this machine can be a node; errors say what is missing and how to get it.
 
 use std::fmt;
 use std::io;
@@ -24,9 +24,9 @@ pub enum NotUsable {
     NoRuntime,
     /// There is no such socket.
     NoSocket(PathBuf),
-    /// The socket or what it needs is for root.
+    /// The socket, or something else that is needed, is accessible to root only.
     NoRights(PathBuf),
-    /// The runtime does not respond, or not as one.
+    /// The runtime does not respond, or not with CRI.
     NoResponse(PathBuf, String),
 }
 

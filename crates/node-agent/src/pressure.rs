@@ -1,4 +1,4 @@
-//! Whether the node has too little of a resource: what is measured, and from when on it is too little.
+//! Whether the node is short of a resource: the measurements and the thresholds.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use gantry_formats::quantity::Quantity;
 use gantry_model::Timestamp;
 
 gantry_formats::text_enum! {
-    /// Something that a node measures, with a kubelet's name.
+    /// A measured resource, with a kubelet's name.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
     pub(crate) enum Signal {
         MemoryAvailable = "memory.available",
@@ -44,7 +44,7 @@ impl Signal {
         }
     }
 
-    /// Returns the condition of a node that has too little of it.
+    /// Returns the condition of a node that is short of it.
     pub(crate) fn condition(self) -> &'static str {
         match self {
             Self::MemoryAvailable => MEMORY_PRESSURE,
@@ -53,7 +53,7 @@ impl Signal {
         }
     }
 
-    /// Returns an amount of it in a kubelet's form.
+    /// Returns an amount of it in a kubelet's format.
     pub(crate) fn shown(self, amount: u64) -> String {
         match self {
             Self::MemoryAvailable | Self::DiskAvailable | Self::ImageDiskAvailable => shown_bytes(amount),
@@ -71,14 +71,14 @@ pub(crate) fn shown_bytes(bytes: u64) -> String {
     Quantity::parse(&text).map_or(text, |quantity| quantity.to_string())
 }
 
-/// What is left of a resource, and how much there is.
+/// The available amount of a resource, and its capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Measured {
     pub(crate) available: u64,
     pub(crate) capacity: u64,
 }
 
-/// Below what a resource is too little.
+/// The threshold of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Least {
     Amount(u64),
@@ -86,11 +86,11 @@ enum Least {
     Share(u64),
 }
 
-/// The thresholds below which pods are ended, as those of a kubelet's `--eviction-hard` and `--eviction-soft`.
+/// The thresholds below which pods are evicted, as those of a kubelet's `--eviction-hard` and `--eviction-soft`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EvictionThresholds(BTreeMap<Signal, Least>);
 
-/// A signal that is below its threshold: what was measured, and the threshold.
+/// A signal that is below its threshold: the measurement, and the threshold.
 pub(crate) type Missed = (Signal, Measured, u64);
 
 impl Default for EvictionThresholds {
@@ -107,8 +107,8 @@ impl Default for EvictionThresholds {
 }
 
 impl EvictionThresholds {
-    /// Parses thresholds: `memory.available<100Mi,nodefs.available<10%`. What is not named is not watched, and an empty text
-    /// means none.
+    /// Parses thresholds: `memory.available<100Mi,nodefs.available<10%`. Signals that are not named have no threshold,
+    /// and an empty text means none.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut thresholds = BTreeMap::new();
         for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
@@ -123,7 +123,7 @@ impl EvictionThresholds {
         Ok(Self(thresholds))
     }
 
-    /// Without any threshold.
+    /// No thresholds.
     pub(crate) fn none() -> Self {
         Self(BTreeMap::new())
     }
@@ -168,13 +168,13 @@ impl Least {
     }
 }
 
-/// The conditions of a node that has too little of something, each until when it is reported: a while longer than it holds, so
-/// that pods do not come and go.
+/// The pressure conditions of a node, with the time until which each is reported: a while longer than it holds, so that
+/// pods are not alternately accepted and evicted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pressures(BTreeMap<&'static str, Timestamp>);
 
 impl Pressures {
-    /// Takes in which signals are below their threshold now.
+    /// Records the signals that are below their threshold now.
     pub(crate) fn observe(&mut self, missed: &[Missed], transition: Duration, now: Timestamp) {
         for (signal, ..) in missed {
             self.0.insert(signal.condition(), now.plus(transition));
@@ -188,7 +188,7 @@ impl Pressures {
     }
 }
 
-/// Measures what the machine has left. `disk` is in the file system of pods, `images` in that of images.
+/// Measures the available resources of the machine. `disk` is in the file system of pods, `images` in that of images.
 pub(crate) fn measure(disk: &Path, images: Option<&Path>) -> BTreeMap<Signal, Measured> {
     let text = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let mut measured = BTreeMap::new();
@@ -201,7 +201,7 @@ pub(crate) fn measure(disk: &Path, images: Option<&Path>) -> BTreeMap<Signal, Me
         if let Ok(disk) = rustix::fs::statvfs(path) {
             let capacity = disk.f_blocks * disk.f_frsize;
             measured.insert(space, Measured { available: disk.f_bavail * disk.f_frsize, capacity });
-            // Some file systems do not count them.
+            // Some file systems do not count inodes.
             if disk.f_files > 0 {
                 measured.insert(inodes, Measured { available: disk.f_favail, capacity: disk.f_files });
             }
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(missed(Signal::MemoryAvailable, 99 << 20, 1 << 30), Some(100 << 20));
         assert_eq!(missed(Signal::MemoryAvailable, 100 << 20, 1 << 30), None);
         assert_eq!(missed(Signal::DiskAvailable, 124, 1000), Some(125));
-        assert_eq!(missed(Signal::ImageDiskAvailable, 0, 1000), None, "it is not watched");
+        assert_eq!(missed(Signal::ImageDiskAvailable, 0, 1000), None, "it has no threshold");
         assert_eq!(EvictionThresholds::parse("").unwrap().0.len(), 0);
         assert_eq!(EvictionThresholds::default().0.len(), 5);
     }

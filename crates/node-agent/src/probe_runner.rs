@@ -13,9 +13,9 @@ use crate::http_get::{HttpGet, connect, port_number};
 
 static CHECK_HEALTH: Method<HealthCheckRequest, HealthCheckResponse> =
     Method::new("/grpc.health.v1.Health/Check");
-/// The longest output of a probe in events.
+/// The maximum length of a probe's output in events.
 const OUTPUT_MAX: usize = 1024;
-/// The name of the agent in requests of probes, as a kubelet's.
+/// The user agent of HTTP probes, which is a kubelet's.
 const AGENT: &str = "kube-probe/1.37";
 const LIFECYCLE_AGENT: &str = "kube-lifecycle/1.37";
 
@@ -70,9 +70,9 @@ impl ProbeTarget<'_> {
             Err(problem) => return ProbeResult::Unknown(problem),
         };
         match request.send(timeout).await {
-            Ok(answer) if (200..400).contains(&answer.status) => ProbeResult::Success,
-            Ok(answer) => {
-                ProbeResult::Failure(format!("HTTP probe failed with statuscode: {}", answer.status))
+            Ok(response) if (200..400).contains(&response.status) => ProbeResult::Success,
+            Ok(response) => {
+                ProbeResult::Failure(format!("HTTP probe failed with statuscode: {}", response.status))
             }
             Err(problem) => ProbeResult::Failure(problem),
         }
@@ -121,7 +121,7 @@ impl ProbeTarget<'_> {
         }
     }
 
-    /// Runs a hook; an error says why it failed.
+    /// Runs a hook; returns an error with the reason if it failed.
     pub(crate) async fn hook(self, hook: &core::LifecycleHandler, timeout: Duration) -> Result<(), String> {
         if let Some(action) = &hook.exec {
             let command = action.command.clone().unwrap_or_default();
@@ -151,7 +151,7 @@ impl ProbeTarget<'_> {
     }
 }
 
-/// The number of the status that says that a service works.
+/// The status code of a service that serves.
 const SERVING: i32 = 1;
 
 /// The messages of gRPC's health protocol.

@@ -16,7 +16,7 @@ use k8s_openapi::api::core::v1 as core;
 use crate::eviction::Evictions;
 use crate::node_object::{NodeFacts, readiness_problem};
 
-/// How often the runtime is asked whether it works.
+/// How often the state of the runtime is requested.
 const CHECK_EVERY: Duration = Duration::from_secs(5);
 
 /// The registration of a node.
@@ -29,7 +29,7 @@ pub(crate) struct Registration {
     pub(crate) evictions: Arc<Evictions>,
 }
 
-/// What was last reported, and when the next heartbeats are due.
+/// The last report, and when the next heartbeats are due.
 #[derive(Debug)]
 struct Heartbeat {
     lease: Option<Value>,
@@ -87,7 +87,8 @@ impl Registration {
             && let Some(kept) = gantry_nodes::taints_without_not_ready(&node)
         {
             match self.patch(&target, &json!({"spec": {"taints": kept}})).await {
-                // A node that joined with a token may not: the node lifecycle controller of the cluster does it.
+                // A node that joined with a token is not permitted to: the node lifecycle controller of the cluster
+                // does it.
                 Err(failure) if failure.lacks_permission() => {}
                 other => other?,
             }

@@ -1,4 +1,4 @@
-//! Watches the container runtime: exits, lost sandboxes, and the remains of pods that are gone.
+//! Watches the container runtime: exits, lost sandboxes, and the remains of deleted pods.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -22,13 +22,13 @@ use crate::resources::{QualityOfService, shares_of};
 use crate::runtime_pods::{RuntimePod, RuntimePods};
 use crate::sandbox_config::log_directory_name;
 
-/// How often the runtime is asked, as by a kubelet.
+/// How often the containers are listed, as by a kubelet.
 const EVERY: Duration = Duration::from_secs(1);
 /// How many rounds pass between two updates of volumes, two checks of logs, and two checks of the disk.
 const REFRESH_ROUNDS: u32 = 20;
 const ROTATE_ROUNDS: u32 = 10;
 const DISK_ROUNDS: u32 = 300;
-/// How long the containers of a pod that is gone from the API have to end.
+/// How long the containers of a pod that was removed from the API have to end.
 const ORPHAN_GRACE: Duration = Duration::from_secs(2);
 
 /// Watches until shutdown.
@@ -51,7 +51,7 @@ pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: 
         if round.is_multiple_of(DISK_ROUNDS)
             && let Err(error) = housekeeping::remove_images(&agent).await
         {
-            tracing::warn!(%error, "images that nothing uses cannot be removed");
+            tracing::warn!(%error, "unused images cannot be removed");
         }
         if round.is_multiple_of(REFRESH_ROUNDS) {
             refresh_volumes(&agent, &pods).await;
@@ -65,7 +65,7 @@ pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: 
     }
 }
 
-/// Reports exits that were not handled, and sandboxes that do not work any more.
+/// Reports exits that were not handled, and sandboxes that no longer work.
 async fn report_changes(agent: &Agent, pods: &Informer<CachedPod>, listed_pods: &RuntimePods) {
     let nothing = RuntimePod::default();
     for (uid, known) in agent.pods.all() {
@@ -88,7 +88,7 @@ async fn report_changes(agent: &Agent, pods: &Informer<CachedPod>, listed_pods: 
         if let Some(sandbox) = &known.sandbox {
             let listed = runtime_pod.sandboxes.iter().find(|listed| listed.id == *sandbox);
             if listed.is_none_or(|listed| listed.state() == PodSandboxState::NotReady) {
-                // It may have been created after the list, or be stopped on purpose.
+                // It may have been created after the list, or be stopping on purpose.
                 let is_lost = match agent.cri.sandbox_status(sandbox).await {
                     Ok(status) => status.state() == PodSandboxState::NotReady,
                     Err(error) => error.is_not_found(),
@@ -101,7 +101,7 @@ async fn report_changes(agent: &Agent, pods: &Informer<CachedPod>, listed_pods: 
     }
 }
 
-/// Removes containers that nothing needs any more, and everything of pods that are gone.
+/// Removes containers that are no longer needed, and all remains of deleted pods.
 async fn clean_up(
     agent: &Agent,
     pods: &Informer<CachedPod>,
@@ -162,7 +162,7 @@ async fn remove_all(agent: &Agent, uid: &str, runtime_pod: &RuntimePod) -> Resul
     Ok(())
 }
 
-/// Removes the directories and cgroups of pods that are gone.
+/// Removes the directories and cgroups of deleted pods.
 fn remove_directories(agent: &Agent, existing: &BTreeSet<String>, listed_pods: &RuntimePods) {
     let is_needed = |uid: &str| {
         existing.contains(uid) || listed_pods.0.contains_key(uid) || agent.pods.get(uid).is_some()
@@ -185,7 +185,7 @@ pub(crate) fn remove_directory(root: &Path, uid: &str) {
     }
 }
 
-/// Gives all burstable pods together the CPU time that they request.
+/// Sets the weight of all burstable pods to the CPU time that they request together.
 fn weigh_burstable(agent: &Agent, pods: &Informer<CachedPod>) {
     let Some(cgroups) = &agent.cgroups else { return };
     let pods = pods.read();

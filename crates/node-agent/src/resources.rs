@@ -9,7 +9,7 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 
 pub(crate) const PERIOD_MICROSECONDS: i64 = 100_000;
 const QUOTA_MIN: i64 = 1000;
-/// How the kernel writes that there is no limit.
+/// The value with which the kernel represents no limit.
 const UNLIMITED: i64 = -1;
 pub(crate) const SHARES_PER_CORE: i64 = 1024;
 pub(crate) const SHARES_MIN: i64 = 2;
@@ -78,8 +78,8 @@ pub(crate) fn container_resources(
     }
 }
 
-/// Returns the limits to change a running container to. What is not set there is left as it was, so that no limit has to be
-/// said.
+/// Returns the limits to change a running container to. Unset limits would be left unchanged, so the absence of a limit
+/// is stated explicitly.
 pub(crate) fn changed_resources(resources: wire::LinuxContainerResources) -> wire::LinuxContainerResources {
     let or_unlimited = |amount: i64| if amount == 0 { UNLIMITED } else { amount };
     wire::LinuxContainerResources {
@@ -90,7 +90,7 @@ pub(crate) fn changed_resources(resources: wire::LinuxContainerResources) -> wir
     }
 }
 
-/// Returns how likely a container is to be killed when the node runs out of memory: the less the more memory it requests.
+/// Returns the OOM score adjustment of a container: the more memory it requests, the lower.
 fn oom_score_adjustment(quality: QualityOfService, request: i64, memory: i64) -> i64 {
     match quality {
         QualityOfService::Guaranteed => OOM_GUARANTEED,

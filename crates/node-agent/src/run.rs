@@ -190,7 +190,7 @@ async fn run_agent(transport: ApiTransport, options: AgentOptions, shutdown: Shu
     Ok(())
 }
 
-/// What is to be known before anything else.
+/// The information that is needed first.
 struct Start {
     /// The identity of the cluster.
     cluster: String,
@@ -220,7 +220,7 @@ async fn start(api: &Api, cri: &Runtime) -> Start {
     }
 }
 
-/// Finds the pods that the runtime has of this node. Repeated until it succeeds: a container that the previous agent was just
+/// Finds the pods of this node in the runtime. Repeated until it succeeds: a container that the previous agent was
 /// starting can neither be used nor removed for a moment.
 async fn find_all(agent: &Agent) -> BTreeMap<String, (KnownPod, FoundPod)> {
     loop {

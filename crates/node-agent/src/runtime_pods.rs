@@ -1,4 +1,4 @@
-//! What the container runtime has of this node's pods.
+//! The sandboxes and containers of this node's pods in the container runtime.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub(crate) struct RuntimePod {
 }
 
 impl RuntimePods {
-    /// Lists what carries the label of this owner.
+    /// Lists the sandboxes and containers with the label of this owner.
     pub(crate) async fn list(runtime: &Runtime, owner: &str) -> Result<Self, RuntimeError> {
         let mut pods: BTreeMap<String, RuntimePod> = BTreeMap::new();
         let uid = |labels: &BTreeMap<String, String>| {
@@ -61,7 +61,7 @@ impl RuntimePod {
         latest
     }
 
-    /// Returns the ended containers that nothing needs any more: all but the latest two of each name.
+    /// Returns the ended containers that are no longer needed: all but the latest two of each name.
     pub(crate) fn superfluous(&self) -> Vec<&wire::RuntimeContainer> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         let mut superfluous = Vec::new();
@@ -89,7 +89,7 @@ pub(crate) fn identity(status: &wire::ContainerStatus, runtime: &str) -> Contain
     }
 }
 
-/// Returns how a container has exited; `None` if it has not. `message` is its termination message.
+/// Returns the exit of a container; `None` if it is running. `message` is its termination message.
 pub(crate) fn exit(
     status: &wire::ContainerStatus,
     runtime: &str,
@@ -105,7 +105,7 @@ pub(crate) fn exit(
         code: status.exit_code,
         reason: status.reason.clone(),
         message: message().or(reported),
-        // One that could not be started has no time of its start.
+        // A container that could not be started has no start time.
         started: if status.started_at == 0 {
             Timestamp::EPOCH
         } else {
@@ -115,7 +115,7 @@ pub(crate) fn exit(
     })
 }
 
-/// Returns a container as a restarted agent finds it.
+/// Returns the state of a container that a restarted agent finds.
 pub(crate) fn found(
     status: &wire::ContainerStatus,
     runtime: &str,

@@ -9,7 +9,7 @@ use crate::security;
 /// The maximum length of a host name.
 const HOST_NAME_MAX: usize = 63;
 
-/// What a node gives to all its sandboxes.
+/// The settings of a node for all its sandboxes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SandboxSettings {
     /// The label value of the cluster and the node.
@@ -18,7 +18,7 @@ pub(crate) struct SandboxSettings {
     pub(crate) node: String,
     /// The directory of the logs of all pods.
     pub(crate) logs: String,
-    /// The addresses of the cluster's DNS servers; without one, pods use those of the node.
+    /// The addresses of the cluster's DNS servers; if empty, pods use those of the node.
     pub(crate) cluster_dns: Vec<String>,
     /// The domain of the cluster.
     pub(crate) cluster_domain: String,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use gantry_cri::wire::{self, NamespaceMode, ProfileType};
 use k8s_openapi::api::core::v1 as core;
 
-/// Paths of `/proc` and `/sys` that containers do not see, and those they cannot write.
+/// Paths of `/proc` and `/sys` that are hidden from containers, and those that are read-only.
 const MASKED: [&str; 10] = [
     "/proc/asound",
     "/proc/acpi",
@@ -87,13 +87,13 @@ pub(crate) fn container(
     }
 }
 
-/// Returns the user that a container runs as, if the pod says so.
+/// Returns the user that a container runs as, if the pod sets it.
 pub(crate) fn run_as_user(spec: &core::PodSpec, container: &core::Container) -> Option<i64> {
     let own = container.security_context.as_ref().and_then(|context| context.run_as_user);
     own.or_else(|| spec.security_context.as_ref()?.run_as_user)
 }
 
-/// Returns a kubelet's message if a container must not run as root but would. `image` is its image.
+/// Returns a kubelet's message if a container would run as root but must not. `image` is its image.
 pub(crate) fn root_problem(
     pod: &core::Pod,
     container: &core::Container,

@@ -1,4 +1,4 @@
-//! Soft thresholds: a node may have too little of a resource for a while before pods are ended, and these then have time to end.
+//! Soft thresholds: a node may be short of a resource for a while before pods are evicted, with a grace period.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use crate::pressure::{EvictionThresholds, Missed, Signal};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SoftEviction {
     thresholds: EvictionThresholds,
-    /// For how long a signal may be below its threshold.
+    /// How long a signal may be below its threshold.
     grace: BTreeMap<Signal, Duration>,
-    /// How long the containers of a pod have to end, at most.
+    /// The maximum grace period of an evicted pod.
     pub(crate) pod_grace_max: Duration,
 }
 
-/// Since when signals have been below their soft thresholds.
+/// Since when each signal has been below its soft threshold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FirstMissed(BTreeMap<Signal, Timestamp>);
 
@@ -35,7 +35,7 @@ impl SoftEviction {
         Ok(Self { thresholds, grace, pod_grace_max })
     }
 
-    /// Without any threshold, as is the default.
+    /// No thresholds, which is the default.
     pub fn none() -> Self {
         let thresholds = EvictionThresholds::none();
         Self { thresholds, grace: BTreeMap::new(), pod_grace_max: Duration::ZERO }
@@ -45,7 +45,7 @@ impl SoftEviction {
         &self.thresholds
     }
 
-    /// Returns those that have been missed for longer than their grace period.
+    /// Returns the thresholds that have been missed for longer than their grace period.
     pub(crate) fn due(&self, missed: Vec<Missed>, first: &mut FirstMissed, now: Timestamp) -> Vec<Missed> {
         first.0.retain(|signal, _| missed.iter().any(|(other, ..)| other == signal));
         let is_due = |(signal, ..): &Missed| {
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!(due(5, 189), 0);
         assert_eq!(due(5, 190), 1);
         assert_eq!(due(2 << 30, 200), 0);
-        assert_eq!(due(5, 210), 0, "it begins anew");
+        assert_eq!(due(5, 210), 0, "the grace period starts again");
         assert_eq!(due(5, 300), 1);
     }
 

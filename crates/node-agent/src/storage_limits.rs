@@ -1,4 +1,4 @@
-//! Limits of a pod's use of the node's disk: what exceeds one is ended, as by a kubelet.
+//! Limits of a pod's disk usage: a pod that exceeds one is evicted, as by a kubelet.
 
 use gantry_formats::quantity::{Quantity, parse_billionths};
 use k8s_openapi::api::core::v1 as core;

@@ -1,4 +1,4 @@
-//! The termination message of a container: what it wrote, or the end of its log.
+//! The termination message of a container: the file that it wrote, or the end of its log.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ const MESSAGE_MAX: usize = 4096;
 const LOG_MAX: usize = 2048;
 const LOG_LINES_MAX: usize = 80;
 
-/// Reads the message of a container. `log` is its log, if its policy says that the end of that counts if it failed without
-/// a message.
+/// Reads the message of a container. `log` is its log, if its policy is to use the end of the log when it failed
+/// without a message.
 pub(crate) fn message(file: &Path, log: Option<&Path>) -> Option<String> {
     let written = std::fs::read(file).unwrap_or_default();
     let written = String::from_utf8_lossy(&written[..written.len().min(MESSAGE_MAX)]).into_owned();

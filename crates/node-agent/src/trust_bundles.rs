@@ -1,4 +1,5 @@
-//! The certificates of ClusterTrustBundles, as volumes show them: of one bundle, or of all that a signer's selector matches.
+//! The certificates of ClusterTrustBundles for volumes: of one bundle, or of all bundles of a signer that a selector
+//! matches.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +12,7 @@ const END: &str = "-----END CERTIFICATE-----";
 /// The length of the lines of a certificate.
 const LINE: usize = 64;
 
-/// Returns the selected certificates, each once; an error has a kubelet's words.
+/// Returns the selected certificates, each once; an error has a kubelet's message.
 pub(crate) fn trust_anchors(
     projection: &core::ClusterTrustBundleProjection,
     bundles: &[ClusterTrustBundle],
@@ -42,7 +43,7 @@ pub(crate) fn trust_anchors(
     Ok(normalized(selected))
 }
 
-/// The certificates without what is between them, each once, in an order that does not depend on the bundles.
+/// The certificates without the text between them, each once, in an order that does not depend on the bundles.
 fn normalized<'a>(bundles: impl IntoIterator<Item = &'a ClusterTrustBundle>) -> String {
     let texts = bundles.into_iter().map(|bundle| bundle.spec.trust_bundle.as_str());
     let certificates: BTreeSet<String> = texts.flat_map(certificates).collect();
@@ -97,7 +98,7 @@ mod tests {
         let of_signer =
             |selector: Value| json!({"signerName": "example.com/s", "path": "p", "labelSelector": selector});
         let all = ["BB==", "CC==", "DD=="].map(str::to_owned).to_vec();
-        assert_eq!(shown(of_signer(json!({}))), Ok(all), "each certificate is there once");
+        assert_eq!(shown(of_signer(json!({}))), Ok(all), "each certificate occurs once");
         let live = shown(of_signer(json!({"matchLabels": {"is": "live"}})));
         assert_eq!(live, Ok(vec!["BB==".to_owned(), "CC==".to_owned()]));
     }

@@ -1,4 +1,4 @@
-//! What the pods of the node use.
+//! The resource usage of the node's pods.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,21 +11,21 @@ use crate::labels;
 use crate::pod_files::pods_directory;
 use crate::sandbox_config::log_directory_name;
 
-/// What a pod uses.
+/// The resource usage of a pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct PodUsage {
     pub(crate) containers: BTreeMap<String, ContainerUsage>,
-    /// The bytes of each volume of its own.
+    /// The bytes of each of its emptyDir volumes.
     pub(crate) volumes: BTreeMap<String, u64>,
     /// The bytes on disk: of its containers, its volumes and its logs.
     pub(crate) disk: u64,
     pub(crate) processes: u64,
 }
 
-/// What a container uses.
+/// The resource usage of a container.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ContainerUsage {
-    /// The bytes of memory that cannot be given up without harm.
+    /// The bytes of memory that cannot be reclaimed: the working set.
     pub(crate) memory: u64,
     /// The bytes that it has written to its own layer and its log.
     pub(crate) disk: u64,
@@ -38,7 +38,7 @@ impl PodUsage {
     }
 }
 
-/// Returns what the pods of this node use, by their uid.
+/// Returns the usage of the pods of this node, by their uid.
 pub(crate) async fn pod_usages(agent: &Agent) -> Result<BTreeMap<String, PodUsage>, RuntimeError> {
     let mut usages: BTreeMap<String, PodUsage> = BTreeMap::new();
     for stats in agent.cri.container_stats().await? {

@@ -13,7 +13,7 @@ const DATA: &str = "..data";
 
 /// Writes the files of a volume so that readers see either all old or all new ones. Does nothing if they are the same.
 ///
-/// As a kubelet does it: the files are in a new directory, to which `..data` links, and the visible names link into that.
+/// As with a kubelet, the files are in a new directory, to which `..data` links, and the visible names link into that.
 pub(crate) fn write_payload(volume: &Path, files: &Payload, group: Option<i64>) -> io::Result<()> {
     if is_current(volume, files) {
         return Ok(());
@@ -48,7 +48,7 @@ pub(crate) fn write_payload(volume: &Path, files: &Payload, group: Option<i64>) 
     Ok(())
 }
 
-/// Links the first component of every path into `..data`, and removes the links of those that are gone.
+/// Links the first component of every path into `..data`, and removes the links of removed paths.
 fn link_names(volume: &Path, files: &Payload) -> io::Result<()> {
     let first = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
     for path in files.keys() {
@@ -79,7 +79,7 @@ fn count(directory: &Path) -> usize {
     entries.map(|entry| if entry.path().is_dir() { count(&entry.path()) } else { 1 }).sum()
 }
 
-/// Returns a path below a directory; an error if it would leave it.
+/// Returns a path below a directory; an error if it leads outside of it.
 pub(crate) fn inside(directory: &Path, path: &str) -> io::Result<PathBuf> {
     let relative = Path::new(path);
     let is_normal = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -89,11 +89,11 @@ pub(crate) fn inside(directory: &Path, path: &str) -> io::Result<PathBuf> {
     Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{path:?} is not a path within the volume")))
 }
 
-/// Creates what a `subPath` names, and returns it with all links resolved; an error if it is outside the volume.
+/// Creates the path of a `subPath`, and returns it with all links resolved; an error if it is outside the volume.
 pub(crate) fn sub_path(volume: &Path, path: &str) -> io::Result<PathBuf> {
     let wanted = inside(volume, path)?;
     let root = volume.canonicalize()?;
-    // What exists of it must not lead outside, before anything is created below it.
+    // The existing part must not lead outside, before anything is created below it.
     let existing = wanted.ancestors().find(|ancestor| ancestor.exists()).unwrap_or(volume);
     let outside = || io::Error::new(io::ErrorKind::PermissionDenied, format!("{path:?} leaves the volume"));
     if !existing.canonicalize()?.starts_with(&root) {
@@ -108,12 +108,12 @@ pub(crate) fn sub_path(volume: &Path, path: &str) -> io::Result<PathBuf> {
     if resolved.starts_with(&root) { Ok(resolved) } else { Err(outside()) }
 }
 
-/// Gives a file or directory to a group.
+/// Sets the group of a file or directory.
 pub(crate) fn own(path: &Path, group: i64) -> io::Result<()> {
     std::os::unix::fs::lchown(path, None, u32::try_from(group).ok())
 }
 
-/// Makes a directory one that a group writes to, with everything in it.
+/// Sets the group of a directory and everything in it, and makes it writable for the group.
 pub(crate) fn own_all(path: &Path, group: i64) -> io::Result<()> {
     own(path, group)?;
     let metadata = fs::symlink_metadata(path)?;
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(fs::read_to_string(volume.join("d/b")).unwrap(), "2");
         let before = fs::read_link(volume.join(DATA)).unwrap();
         write_payload(&volume, &payload(&[("a", "1"), ("d/b", "2")]), None).unwrap();
-        assert_eq!(fs::read_link(volume.join(DATA)).unwrap(), before, "nothing has changed");
+        assert_eq!(fs::read_link(volume.join(DATA)).unwrap(), before, "nothing is written without a change");
         write_payload(&volume, &payload(&[("a", "3")]), None).unwrap();
         assert_eq!(fs::read_to_string(volume.join("a")).unwrap(), "3");
         assert!(!volume.join("d").exists() && !volume.join(before).exists());

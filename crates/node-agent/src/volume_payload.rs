@@ -21,7 +21,7 @@ pub(crate) struct VolumeFile {
 /// The files of a volume by their relative path.
 pub(crate) type Payload = BTreeMap<String, VolumeFile>;
 
-/// What files are made from.
+/// The sources of the files.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PayloadInputs<'a> {
     pub(crate) pod: &'a core::Pod,
@@ -31,7 +31,7 @@ pub(crate) struct PayloadInputs<'a> {
     pub(crate) facts: &'a PodFacts,
 }
 
-/// What distinguishes the tokens of a pod.
+/// The key that distinguishes the tokens of a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct TokenKey {
     pub(crate) audience: String,
@@ -48,7 +48,7 @@ impl TokenKey {
     }
 }
 
-/// Which keys of a ConfigMap or Secret a volume shows.
+/// The keys of a ConfigMap or Secret that a volume shows.
 #[derive(Clone, Copy)]
 struct SelectedKeys<'a> {
     /// All keys if `None`.
@@ -137,7 +137,7 @@ fn secret(name: &str, keys: SelectedKeys<'_>, inputs: PayloadInputs<'_>) -> Resu
 }
 
 impl SelectedKeys<'_> {
-    /// The files of an object that does not exist, which is an error unless it is optional.
+    /// The files of an object that does not exist: none if it is optional, otherwise an error.
     fn missing(self, problem: String) -> Result<Payload, String> {
         if self.optional == Some(true) { Ok(Payload::new()) } else { Err(problem) }
     }

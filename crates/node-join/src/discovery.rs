@@ -1,5 +1,5 @@
-//! Finds out whether a server is that of the cluster: by the ConfigMap `cluster-info`, which the token signs, and by the pin of the
-//! authority in it.
+//! Verifies that a server belongs to the cluster: by the ConfigMap `cluster-info`, which the token signs, and by the
+//! pin of the authority in it.
 
 use gantry_certificates::{is_signed_by, public_key_pin};
 use gantry_client::{ApiTransport, ClientConfig, ServerTrust};
@@ -15,7 +15,7 @@ use crate::JoinError;
 const PATH: &str = "/api/v1/namespaces/kube-public/configmaps/cluster-info";
 const KUBECONFIG: &str = "kubeconfig";
 
-/// A cluster that a token and a pin vouch for.
+/// A cluster that was verified by a token and a pin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DiscoveredCluster {
     /// The certificates of its authority, as PEM.
@@ -26,7 +26,7 @@ pub struct DiscoveredCluster {
 
 /// Finds the authority of the cluster behind an address.
 ///
-/// Nothing secret is sent: first `cluster-info` is read from a server that may be anyone's, then the same is read again with the
+/// Nothing secret is sent: first `cluster-info` is read from an unverified server, then the same is read again with the
 /// authority that was found.
 pub async fn discover(
     server: &Uri,
@@ -55,7 +55,7 @@ fn unread(server: &Uri, failure: &RequestError) -> JoinError {
         Some(401 | 403) => {
             "\nhint: requests without credentials may not read it; `gantry token create` on the cluster grants that"
         }
-        Some(404) => "\nhint: there is none; `gantry token create` on the cluster makes it",
+        Some(404) => "\nhint: it does not exist; `gantry token create` on the cluster creates it",
         _ => "",
     };
     JoinError::new(format!(
@@ -63,7 +63,7 @@ fn unread(server: &Uri, failure: &RequestError) -> JoinError {
     ))
 }
 
-/// Checks a ConfigMap `cluster-info`: that the token signed it, and that the pins are those of its authority.
+/// Verifies a ConfigMap `cluster-info`: the token has signed it, and the pins match its authority.
 pub fn read_cluster_info(
     info: &Value,
     token: &BootstrapToken,
@@ -73,13 +73,13 @@ pub fn read_cluster_info(
     let signature = info["data"][format!("jws-kubeconfig-{}", token.id()).as_str()].as_str();
     let Some(signature) = signature else {
         return Err(JoinError::new(format!(
-            "the cluster does not know the token {}: it may have expired\nhint: `gantry token create` makes another",
+            "the cluster does not know the token {}: it may have expired\nhint: `gantry token create` creates another",
             token.id()
         )));
     };
     if !is_signed_by(signature, text, token.id(), token.secret()) {
         return Err(JoinError::new(
-            "the signature of cluster-info does not fit the token: the server is not that of the cluster that made the token, \
+            "the signature of cluster-info does not fit the token: the server is not that of the cluster that created the token, \
              or the token is mistyped",
         ));
     }
@@ -110,7 +110,7 @@ mod tests {
 
     use super::*;
 
-    /// The certificate of an authority, and the pin that `openssl` computes of it.
+    /// The certificate of an authority, and its pin as computed by `openssl`.
     const AUTHORITY: &str = "\
 -----BEGIN CERTIFICATE-----\n\
 MIIBdDCCARugAwIBAgIUYgKNtbK19LP+jysXxOFwDvYTb0AwCgYIKoZIzj0EAwIw\n\

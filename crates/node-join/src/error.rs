@@ -1,8 +1,8 @@
-//! Why a machine could not join.
+//! The errors of joining a cluster.
 
 use std::fmt;
 
-/// Why a machine could not join, in a sentence with what to do about it.
+/// Why a machine could not join, in a sentence, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JoinError(pub(crate) String);
 

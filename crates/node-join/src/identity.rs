@@ -1,4 +1,5 @@
-//! What a node keeps: the address and the authority of the cluster, and its own certificate and key, as a kubeconfig.
+//! The credentials that a node keeps: the address and the authority of the cluster, its own certificate and key, as a
+//! kubeconfig.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
@@ -56,7 +57,7 @@ impl NodeIdentity {
         })
     }
 
-    /// Writes the kubeconfig, readable by its owner only. It is whole at any time.
+    /// Writes the kubeconfig, readable by its owner only. The file is replaced atomically.
     pub fn write(&self, file: &Path) -> Result<(), JoinError> {
         let failed =
             |error: io::Error| JoinError::new(format!("{} cannot be written: {error}", file.display()));

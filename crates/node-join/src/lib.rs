@@ -1,5 +1,5 @@
-//! How a machine becomes a node: it trusts a cluster by a bootstrap token and a pin of the cluster's authority, asks for a
-//! certificate, and renews it before it expires.
+//! How a machine becomes a node: it verifies a cluster by a bootstrap token and a pin of the cluster's authority,
+//! requests a certificate, and renews it before it expires.
 //!
 //! ```text
 //! discover: cluster-info, without trust ─► signed by the token? the pinned authority? ─► the same again, with trust
@@ -7,7 +7,7 @@
 //! renew:    at 70 to 90 % of its life, a new key and a new request, by the node itself
 //! ```
 //!
-//! [`discover`], [`request_certificate`] and [`RenewedTransport`] are these steps; [`NodeIdentity`] is what is kept.
+//! [`discover`], [`request_certificate`] and [`RenewedTransport`] are these steps; [`NodeIdentity`] is their result.
 //!
 //! *Invariant:* the token is sent to a server only after it was verified.
 

@@ -17,10 +17,10 @@ use tower::Service;
 
 use crate::{NodeIdentity, request_certificate};
 
-/// How long to wait after a renewal that failed.
+/// The pause after a failed renewal.
 const RETRY_AFTER: Duration = Duration::from_secs(60);
-/// The share of the life of a certificate after which it is renewed at the earliest, in percent, and how much later it may be: so
-/// that the nodes of a cluster do not renew at once.
+/// The share of the lifetime of a certificate after which it is renewed at the earliest, in percent, and the range of
+/// the random delay after that, so that the nodes of a cluster do not renew at once.
 const RENEW_AFTER_PERCENT: i64 = 70;
 const SPREAD: f64 = 0.285;
 
@@ -36,7 +36,7 @@ impl RenewedTransport {
         Ok(Self { current: Arc::new(RwLock::new(ApiTransport::connect(&identity.config())?)) })
     }
 
-    /// The transport for clients: each request goes by the current certificate.
+    /// The transport for clients: each request is sent with the current certificate.
     pub fn transport(&self) -> ApiTransport {
         ApiTransport::in_process(self.clone())
     }
@@ -45,8 +45,8 @@ impl RenewedTransport {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Renews the certificate again and again, and keeps it in the file. Connections with the old certificate end with their last
-    /// request.
+    /// Renews the certificate repeatedly, and writes it to the file. Connections with the old certificate end with
+    /// their last request.
     pub async fn renew(self, mut identity: NodeIdentity, node: String, file: PathBuf, clock: Clock) {
         let now = || clock.now().as_nanos() / 1_000_000_000;
         let mut wait = identity.lifetime().map_or(Duration::ZERO, |lifetime| renew_after(lifetime, now()));
@@ -83,15 +83,15 @@ impl RenewedTransport {
     }
 }
 
-/// How long to wait before a certificate is renewed: until 70 % of its life are over.
+/// The time until a certificate is renewed: until 70 % of its lifetime have passed.
 pub fn renew_after(lifetime: Lifetime, now: Seconds) -> Duration {
     let life = lifetime.ends.saturating_sub(lifetime.begins);
     let due = lifetime.begins.saturating_add(life / 100 * RENEW_AFTER_PERCENT);
     Duration::from_secs(u64::try_from(due.saturating_sub(now)).unwrap_or(0))
 }
 
-/// How long to wait before a certificate that was just signed is renewed. Authorities date it back by some minutes, by which most
-/// of the life of a short one may be over already; half of what is left is waited for in any case.
+/// The time until a certificate that was just signed is renewed. Authorities backdate it by some minutes, so that most
+/// of the lifetime of a short-lived one may have passed already; at least half of the remaining time is waited for.
 fn renew_new_after(lifetime: Lifetime, now: Seconds) -> Duration {
     let left = u64::try_from(lifetime.ends.saturating_sub(now)).unwrap_or(0);
     renew_after(lifetime, now).max(Duration::from_secs(left / 2))
@@ -121,11 +121,11 @@ mod tests {
         let year = Lifetime { begins: 0, ends: 1000 };
         assert_eq!(renew_after(year, 0), Duration::from_secs(700));
         assert_eq!(renew_after(year, 650), Duration::from_secs(50));
-        assert_eq!(renew_after(year, 900), Duration::ZERO, "it is late");
+        assert_eq!(renew_after(year, 900), Duration::ZERO, "it is overdue");
         assert_eq!(renew_new_after(year, 0), Duration::from_secs(700));
     }
 
-    /// Two minutes from now, dated back by five.
+    /// The certificate expires in two minutes and is backdated by five.
     #[test]
     fn a_short_lived_certificate_is_not_renewed_at_once() {
         let short = Lifetime { begins: -300, ends: 120 };

@@ -1,4 +1,4 @@
-//! Asks for a client certificate: creates a CertificateSigningRequest and waits for the certificate.
+//! Requests a client certificate: creates a CertificateSigningRequest and waits for the certificate.
 
 use std::time::Duration;
 
@@ -13,18 +13,18 @@ use crate::JoinError;
 const PATH: &str = "/apis/certificates.k8s.io/v1/certificatesigningrequests";
 const SIGNER: &str = "kubernetes.io/kube-apiserver-client-kubelet";
 const NODES: &str = "system:nodes";
-/// How often it is looked whether there is a certificate.
+/// How often the request is read.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// After how many looks the log says that it is still waited for.
+/// The number of reads after which a reminder is logged.
 const REMIND_AFTER: u32 = 30;
 
-/// The user that a node is.
+/// The user name of a node.
 pub fn node_user(node: &str) -> String {
     format!("system:node:{node}")
 }
 
-/// Asks for a certificate of a node with a new key, and waits until it is approved and signed. An error says that it was denied or
-/// refused; without a decision this waits for as long as the request exists.
+/// Requests a certificate of a node with a new key, and waits until it is approved and signed. Fails if it is denied;
+/// without a decision this waits for as long as the request exists.
 pub async fn request_certificate(api: &Api, node: &str) -> Result<ClientIdentity, JoinError> {
     let new = NewRequest::of_client(&node_user(node), NODES).map_err(JoinError::new)?;
     let name = create(api, &new.request).await?;
@@ -32,7 +32,7 @@ pub async fn request_certificate(api: &Api, node: &str) -> Result<ClientIdentity
     loop {
         let found: Value =
             api.get(&ResourcePath::path(format!("{PATH}/{name}"))).await.map_err(|failure| {
-                JoinError::new(format!("the request {name} for a certificate is gone: {failure}"))
+                JoinError::new(format!("the request {name} for a certificate was deleted: {failure}"))
             })?;
         if let Some(certificate) = issued(&name, &found)? {
             return Ok(ClientIdentity { certificate, key: new.key.into_bytes() });
@@ -57,11 +57,11 @@ async fn create(api: &Api, request: &str) -> Result<String, JoinError> {
     let created: Value = api
         .create(&ResourcePath::path(PATH), &object)
         .await
-        .map_err(|failure| JoinError::new(format!("a certificate could not be asked for: {failure}")))?;
+        .map_err(|failure| JoinError::new(format!("a certificate could not be requested: {failure}")))?;
     Ok(created["metadata"]["name"].as_str().unwrap_or_default().to_owned())
 }
 
-/// The certificate of a request, if it was issued; an error if it never will be.
+/// The certificate of a request, if it was issued; an error if it was denied or has failed.
 fn issued(name: &str, request: &Value) -> Result<Option<Vec<u8>>, JoinError> {
     let mut conditions = request["status"]["conditions"].as_array().into_iter().flatten();
     let refused = conditions.find(|found| found["type"] == "Denied" || found["type"] == "Failed");
@@ -85,7 +85,11 @@ mod tests {
     fn a_request_is_waited_for_until_it_is_decided() {
         let with = |status: Value| issued("csr", &json!({"status": status}));
         assert_eq!(with(json!({})), Ok(None));
-        assert_eq!(with(json!({"conditions": [{"type": "Approved"}]})), Ok(None), "it is not signed yet");
+        assert_eq!(
+            with(json!({"conditions": [{"type": "Approved"}]})),
+            Ok(None),
+            "the request is not signed yet"
+        );
         assert_eq!(with(json!({"certificate": "UEVN"})), Ok(Some(b"PEM".to_vec())));
         let denied = with(json!({"conditions": [{"type": "Denied", "message": "unknown machine"}]}));
         assert_eq!(

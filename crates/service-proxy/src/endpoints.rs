@@ -12,11 +12,11 @@ use crate::port_spec::PortSpec;
 pub(crate) struct Backend {
     pub(crate) address: SocketAddr,
     pub(crate) state: BackendState,
-    /// It is on this node.
+    /// Whether it is on this node.
     pub(crate) is_local: bool,
-    /// The nodes whose connections it should get; empty if it does not matter.
+    /// The nodes whose connections it should get, by its hints; empty without hints.
     pub(crate) nodes: Vec<String>,
-    /// The zones whose connections it should get; empty if it does not matter.
+    /// The zones whose connections it should get, by its hints; empty without hints.
     pub(crate) zones: Vec<String>,
 }
 
@@ -31,12 +31,12 @@ pub(crate) enum BackendState {
     NotServing,
 }
 
-/// What is to be known about the node.
+/// The information about the node.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ProxyNode {
     pub(crate) name: String,
     pub(crate) zone: Option<String>,
-    /// The uids of pods of this node that are being deleted or gone. Their endpoints may not say so yet.
+    /// The uids of pods of this node that are being deleted or removed. Their endpoints may not be updated yet.
     pub(crate) stopping: BTreeSet<String>,
     /// Services that the node itself serves to its pods, by namespace and name.
     pub(crate) own_services: BTreeMap<(String, String), SocketAddr>,
@@ -58,7 +58,7 @@ pub(crate) fn backends<'a>(
                 let address = endpoint.addresses.first().and_then(|it| it.parse::<IpAddr>().ok());
                 let Some(address) = address.map(|ip| SocketAddr::new(ip, port)) else { continue };
                 let backend = Backend::new(address, endpoint, node);
-                // For a moment, an endpoint may be in two slices: then one that is ready counts.
+                // For a moment, an endpoint may be in two slices: then a ready one has precedence.
                 let known =
                     found.get(&address).is_some_and(|known: &Backend| known.state == BackendState::Ready);
                 if !known {

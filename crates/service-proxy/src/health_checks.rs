@@ -22,7 +22,7 @@ const WEIGHT: HeaderName = HeaderName::from_static("x-load-balancing-endpoint-we
 /// How long a connection of a load balancer may last.
 const CONNECTION_MAX: Duration = Duration::from_secs(10);
 
-/// What a load balancer learns of a Service.
+/// The state of a Service that is reported to load balancers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct HealthCheck {
     pub(crate) namespace: String,
@@ -32,7 +32,7 @@ pub(crate) struct HealthCheck {
 }
 
 impl HealthCheck {
-    /// Returns the response, as of kube-proxy: 503 without endpoints on this node.
+    /// Returns the response, like that of kube-proxy: 503 without endpoints on this node.
     fn response(&self) -> Response<Full<Bytes>> {
         let count = self.local.len();
         let body = json!({
@@ -65,7 +65,7 @@ impl HealthServer {
     /// Stops the server and returns when its port is free.
     async fn stop(mut self) {
         self.task.abort();
-        // An aborted task returns an error, which says no more than that it was aborted.
+        // An aborted task returns an error, which has no further information.
         let _ = (&mut self.task).await;
     }
 }
@@ -77,7 +77,7 @@ impl Drop for HealthServer {
 }
 
 impl HealthServers {
-    /// Serves these checks and no others. A port that is taken is tried again with the next change.
+    /// Serves these checks and no others. Binding a port that is taken is retried with the next change.
     pub(crate) async fn serve(&mut self, checks: &BTreeMap<u16, HealthCheck>) {
         for (_, server) in self.0.extract_if(.., |port, _| !checks.contains_key(port)) {
             server.stop().await;
@@ -103,7 +103,7 @@ impl HealthServers {
     }
 }
 
-/// Listens on all addresses of the node, those of IPv6 included if it has some.
+/// Listens on all addresses of the node, including IPv6 addresses if it has any.
 async fn listen(port: u16) -> io::Result<TcpListener> {
     match TcpListener::bind((Ipv6Addr::UNSPECIFIED, port)).await {
         Ok(listener) => Ok(listener),
@@ -115,7 +115,7 @@ async fn accept(listener: TcpListener, check: Arc<Mutex<HealthCheck>>) {
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
-                tokio::spawn(tokio::time::timeout(CONNECTION_MAX, answer(stream, check.clone())));
+                tokio::spawn(tokio::time::timeout(CONNECTION_MAX, respond(stream, check.clone())));
             }
             // Too many open files, for example.
             Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
@@ -123,12 +123,12 @@ async fn accept(listener: TcpListener, check: Arc<Mutex<HealthCheck>>) {
     }
 }
 
-async fn answer(stream: TcpStream, check: Arc<Mutex<HealthCheck>>) {
+async fn respond(stream: TcpStream, check: Arc<Mutex<HealthCheck>>) {
     let service = service_fn(move |_| {
         let response = check.lock().unwrap_or_else(PoisonError::into_inner).response();
         async move { Ok::<_, Infallible>(response) }
     });
     let http = hyper::server::conn::http1::Builder::new();
-    // A client that goes away is not an error of ours.
+    // A disconnected client is not an error.
     let _ = http.serve_connection(TokioIo::new(stream), service).await;
 }

@@ -1,9 +1,9 @@
-//! Settings of the kernel that routes to Services need.
+//! Kernel settings that the routes of Services need.
 
 use std::path::Path;
 
-/// Has the kernel translate addresses of what passes a bridge: otherwise responses between two pods of one bridge keep the pod's
-/// address, and the client does not recognize them.
+/// Enables the translation of addresses for packets that pass a bridge: otherwise responses between two pods of one
+/// bridge keep the pod's address, and the client does not recognize them.
 pub(crate) fn prepare_bridges() {
     let directory = Path::new("/proc/sys/net/bridge");
     if !directory.exists() {
@@ -18,7 +18,7 @@ pub(crate) fn prepare_bridges() {
     }
 }
 
-/// Has the kernel route to loopback addresses from pods. A rule drops what was sent to one from outside.
+/// Enables routes to loopback addresses from pods. A rule drops packets that were sent to one from outside.
 pub(crate) fn allow_routes_to_loopback() {
     switch_on(Path::new("/proc/sys/net/ipv4/conf/all/route_localnet"));
 }

@@ -5,11 +5,11 @@
 //!        informers                       selection                     (pure up to here)                 one transaction
 //! ```
 //!
-//! `Ruleset` is what the node does with connections, in the words of Services; `NftTables` is the same in chains, maps and sets; `script`
-//! computes the transaction from what the kernel has to what it should have. `proxy` is the shell: it follows the API and writes
-//! when something changed. `nft` runs the program. The kernel keeps sending the packets of a UDP client to where the first one went;
-//! `udp_routes` says which flows lead to endpoints that are gone, and `udp_flows` removes them. `health_checks` tells load balancers
-//! whether the node has endpoints.
+//! `Ruleset` is the routing of connections in terms of Services; `NftTables` is the same in chains, maps and sets;
+//! `script` computes the transaction from the installed tables to the wanted ones. `proxy` is the shell: it follows the
+//! API and writes when something changed. `nft` runs the program. The kernel keeps sending the packets of a UDP client
+//! to the endpoint of the first one; `udp_routes` finds the flows that lead to removed endpoints, and `udp_flows`
+//! removes them. `health_checks` reports to load balancers whether the node has endpoints.
 //!
 //! *Invariant:* only the tables of this node are touched. A transaction is applied as a whole or not at all, and established
 //! connections stay with their endpoint.

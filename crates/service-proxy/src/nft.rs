@@ -12,7 +12,7 @@ use crate::nft_tables::{NftChain, NftSet, NftTable, NftTables};
 use crate::ruleset::Family;
 use crate::script::Installed;
 
-/// Where the program is if it is not on the `PATH`, which lacks it for users other than root on some systems.
+/// The path of the program if it is not on the `PATH`, which lacks it for users other than root on some systems.
 const FALLBACK: &str = "/usr/sbin/nft";
 
 /// Why the kernel's tables could not be read or changed.
@@ -44,13 +44,13 @@ impl fmt::Display for NftError {
 
 impl std::error::Error for NftError {}
 
-/// Carries out a script as one transaction.
+/// Executes a script as one transaction.
 pub(crate) async fn apply(script: &str) -> Result<(), NftError> {
     let output = run(&["-f", "-"], script).await?;
     if output.status.success() { Ok(()) } else { Err(failure(&output)) }
 }
 
-/// Returns what the kernel has of the tables of this name.
+/// Returns the installed tables of this name.
 pub(crate) async fn find(table: &str) -> Result<Installed, NftError> {
     let mut found = NftTables::new();
     for family in Family::ALL {
@@ -66,7 +66,7 @@ pub(crate) async fn find(table: &str) -> Result<Installed, NftError> {
     Ok(Installed::Found(found))
 }
 
-/// Whether Services can be routed on this machine; the error says what is missing.
+/// Whether Services can be routed on this machine; the error names what is missing.
 pub async fn check() -> Result<(), String> {
     let listed = run(&["list", "tables"], "")
         .await
@@ -107,7 +107,7 @@ async fn run(arguments: &[&str], input: &str) -> Result<Output, NftError> {
     };
     let mut child = spawned.map_err(failed)?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that ends early says why on its standard error.
+        // A program that ends early reports the reason on its standard error.
         let _ = stdin.write_all(input.as_bytes()).await;
     }
     child.wait_with_output().await.map_err(failed)

@@ -9,7 +9,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::port_spec::{Protocol, TrafficPolicy};
 use crate::ruleset::{External, Family, Group, GroupId, Route, Ruleset};
 
-/// The bit of a packet's mark by which connections are masqueraded; kube-proxy's.
+/// The bit of a packet's mark that selects connections to be masqueraded; it is kube-proxy's.
 const MASQUERADE_MARK: u32 = 0x4000;
 
 /// The tables of all families.
@@ -25,7 +25,7 @@ pub(crate) struct NftTable {
 /// A chain.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct NftChain {
-    /// Where the kernel calls it; empty if only other chains do.
+    /// The hook by which the kernel calls it; empty if only other chains do.
     pub(crate) hook: String,
     pub(crate) rules: Vec<String>,
 }
@@ -36,7 +36,7 @@ pub(crate) struct NftSet {
     pub(crate) is_map: bool,
     /// Its types and flags.
     pub(crate) declaration: String,
-    /// The keys, and what a map has for them.
+    /// The keys, with their values in a map.
     pub(crate) elements: BTreeMap<String, String>,
 }
 
@@ -107,7 +107,7 @@ impl Renderer {
         self.declare("hairpin", false, format!("type {address} . {address};"));
     }
 
-    /// The chains that the kernel calls, and what they share.
+    /// The chains that the kernel calls, and the chains that they share.
     fn base_chains(&mut self) {
         let ip = self.ip;
         let loopback = match self.family {
@@ -136,13 +136,14 @@ impl Renderer {
         self.chain("nat-prerouting", &nat("prerouting", -100), vec!["jump services".to_owned()]);
         self.chain("nat-output", &nat("output", -100), vec!["jump services".to_owned()]);
         if self.family == Family::V4 {
-            // Where the API server listens on a loopback address, the kernel has to route to it from outside. Only what a
-            // Service leads there may come: what has such an address before the translation is not for this machine.
+            // Where the API server listens on a loopback address, the kernel has to route to it from outside. Only
+            // connections to a Service may have such a destination, after the translation: packets that have it before
+            // are dropped.
             let early = "type filter hook prerouting priority -110;";
             let rule = format!("iifname != \"lo\" {ip} daddr {loopback} drop");
             self.chain("filter-prerouting", early, vec![rule]);
         }
-        // The mark is taken off: a packet that is encapsulated afterwards must not be masqueraded again.
+        // The mark is removed: a packet that is encapsulated afterwards must not be masqueraded again.
         self.chain(
             "masquerade-marked",
             "",
@@ -153,7 +154,7 @@ impl Renderer {
             // A pod that reaches itself by a Service would respond to itself directly.
             format!("oifname != \"lo\" ct status dnat {ip} saddr . {ip} daddr @hairpin masquerade fully-random"),
         ]);
-        // After the translation of addresses: what still has the address of a Service has no endpoint.
+        // After the translation of addresses: a packet that still has the address of a Service has no endpoint.
         for hook in ["input", "forward", "output"] {
             let declaration = format!("type filter hook {hook} priority -90;");
             self.chain(
@@ -164,7 +165,7 @@ impl Renderer {
         }
     }
 
-    /// Adds what becomes of connections to a key.
+    /// Adds the routes of connections to a key.
     fn route(&mut self, served: &str, unserved: &str, key: String, route: &Route) {
         match route {
             Route::Group(id) => self.element(served, key, format!("goto {}", chain_of(id))),
@@ -225,7 +226,7 @@ impl Renderer {
         let ip = self.ip;
         let (mut known, mut choices) = (Vec::new(), Vec::new());
         for (index, endpoint) in group.endpoints.iter().enumerate() {
-            // Both groups of a Service share what is remembered of an endpoint. Colons are not for names.
+            // Both groups of a Service share the affinity of an endpoint. Colons are not allowed in names.
             let suffix = format!("{}/{}/{}", id.port, endpoint.ip(), endpoint.port()).replace(':', ".");
             let (chain, clients) = (format!("endpoint/{suffix}"), format!("clients/{suffix}"));
             let address = self.address_type();

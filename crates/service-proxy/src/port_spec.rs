@@ -24,9 +24,9 @@ gantry_model::text_enum! {
 /// `internalTrafficPolicy` or `externalTrafficPolicy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TrafficPolicy {
-    /// All endpoints.
+    /// All endpoints get connections.
     Cluster,
-    /// Those of this node.
+    /// Only endpoints of this node get connections.
     Local,
 }
 
@@ -41,13 +41,13 @@ pub(crate) struct PortSpec {
     pub(crate) port: u16,
     pub(crate) node_port: Option<u16>,
     pub(crate) cluster_ips: Vec<IpAddr>,
-    /// Addresses of the user's that are routed to this node.
+    /// External addresses that the user routes to this node.
     pub(crate) external_ips: Vec<IpAddr>,
-    /// Addresses of a load balancer that leaves the destination as it is.
+    /// Addresses of a load balancer that does not change the destination.
     pub(crate) load_balancer_ips: Vec<IpAddr>,
     /// The networks that may use the addresses of the load balancer; empty for all.
     pub(crate) source_ranges: Vec<String>,
-    /// How long a client stays with its endpoint; `None` without affinity.
+    /// How long a client is bound to its endpoint; `None` without affinity.
     pub(crate) affinity: Option<Duration>,
     pub(crate) internal: TrafficPolicy,
     pub(crate) external: TrafficPolicy,
@@ -64,7 +64,7 @@ impl Protocol {
         }
     }
 
-    /// Whether this is the protocol of an endpoint's port.
+    /// Whether this is the protocol in an endpoint's port.
     pub(crate) fn is(self, written: &str) -> bool {
         Self::parse(Some(written)) == self
     }

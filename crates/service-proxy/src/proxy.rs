@@ -23,9 +23,9 @@ use crate::script::{Installed, transaction};
 use crate::udp_flows;
 use crate::udp_routes::UdpRoutes;
 
-/// How often the tables are looked for: firewalls are reloaded by removing all tables.
+/// How often the existence of the tables is checked: firewalls are reloaded by removing all tables.
 const CHECK_EVERY: Duration = Duration::from_secs(30);
-/// The first and the longest pause before a failed write is repeated.
+/// The minimum and the maximum pause before a failed write is repeated.
 const RETRY_MIN: Duration = Duration::from_secs(1);
 const RETRY_MAX: Duration = Duration::from_secs(60);
 
@@ -55,17 +55,17 @@ struct Shared {
     /// The pods of this node.
     pods: Informer<Plain<core::Pod>>,
     changed: Notify,
-    /// The live pods that the kernel's tables lead to, as far as they can be written; `None` before the first write.
+    /// The live pods that the kernel's tables route to, if they can be written; `None` before the first write.
     applied: watch::Sender<Option<BTreeSet<String>>>,
 }
 
-/// What the loop keeps between writes.
+/// The state of the loop between writes.
 #[derive(Debug, Default)]
 struct Progress {
     installed: Installed,
     failure: Option<NftError>,
     retry: Option<(Instant, Duration)>,
-    /// The routes over UDP at which flows to other endpoints were last removed.
+    /// The UDP routes for which stale flows were last removed.
     udp_routes: UdpRoutes,
     health_servers: HealthServers,
 }
@@ -107,7 +107,7 @@ impl ServiceProxy {
         Self(shared)
     }
 
-    /// Writes the kernel's tables until shutdown, and leaves them as they are then: Services work while no agent runs.
+    /// Writes the kernel's tables until shutdown, and does not remove them then: Services work while no agent runs.
     pub async fn run(self, shutdown: Shutdown) {
         let shared = &self.0;
         let synced = async {
@@ -140,8 +140,8 @@ impl ServiceProxy {
         }
     }
 
-    /// Returns when the kernel's tables lead no connections to a pod that is being deleted, unless no other would answer. A node
-    /// waits for it before it stops the pod. It does not return if this proxy has ended.
+    /// Returns when the kernel's tables route no connections to a pod that is being deleted, unless no other pod would
+    /// respond. A node waits for it before it stops the pod. It does not return if this proxy has ended.
     pub async fn routed_away_from(&self, uid: &str) {
         let mut applied = self.0.applied.subscribe();
         // The sender lives as long as this proxy.
@@ -155,7 +155,7 @@ fn is_deleted(pod: &Plain<core::Pod>) -> bool {
 }
 
 impl Shared {
-    /// Computes the rules, and for which pods of this node as live ones.
+    /// Computes the rules, and the pods of this node that are live in them.
     fn wanted(&self) -> (Ruleset, BTreeSet<String>) {
         let live = self.live_pods();
         let stopping = self.stopping_pods(&live);
@@ -175,7 +175,7 @@ impl Shared {
         (Ruleset::compute(ports, &node), live)
     }
 
-    /// Makes the kernel's tables what they should be.
+    /// Writes the difference between the kernel's tables and the wanted ones.
     async fn write(&self, progress: &mut Progress) {
         let (rules, live) = self.wanted();
         progress.health_servers.serve(&rules.health_checks).await;
@@ -205,7 +205,7 @@ impl Shared {
                 if progress.failure.as_ref() != Some(&failure) {
                     tracing::error!("services are not routed on this node, pods run without them: {failure}");
                 }
-                tracing::debug!(script, "refused");
+                tracing::debug!(script, "rejected");
                 let pause = progress.retry.map_or(RETRY_MIN, |(_, pause)| (pause * 2).min(RETRY_MAX));
                 progress.installed = Installed::Unknown;
                 progress.failure = Some(failure);
@@ -215,7 +215,7 @@ impl Shared {
         self.applied.send_replace(Some(live));
     }
 
-    /// Has the tables written again if they are gone.
+    /// Requests that the tables are written again if they were removed.
     async fn check(&self, progress: &mut Progress) {
         let Installed::Known(known) = &progress.installed else { return };
         if let Ok(Installed::Found(found)) = nft::find(&self.table).await {
@@ -239,8 +239,9 @@ impl Shared {
         pods.iter().filter(|pod| !is_deleted(pod)).map(|pod| pod.uid().as_str().to_owned()).collect()
     }
 
-    /// Returns the uids of the pods of this node that EndpointSlices mention and that are being deleted or gone, whatever
-    /// the slices say of them: they follow a moment later, and after a restart of their controller later still.
+    /// Returns the uids of the pods of this node that are in EndpointSlices and are being deleted or removed,
+    /// regardless of their state in the slices, which is updated a moment later, and later still after a restart of
+    /// their controller.
     fn stopping_pods(&self, live: &BTreeSet<String>) -> BTreeSet<String> {
         let slices = self.slices.read();
         let endpoints = slices.iter().flat_map(|slice| &slice.parsed.content.endpoints);

@@ -11,20 +11,20 @@ use crate::health_checks::HealthCheck;
 use crate::port_spec::{PortSpec, Protocol, TrafficPolicy};
 use crate::selection::{Selection, select};
 
-/// What a node does with connections to Services.
+/// The routing of connections to Services on a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Ruleset {
-    /// What becomes of connections to these addresses and ports.
+    /// The routes of connections to these addresses and ports.
     pub(crate) destinations: BTreeMap<(IpAddr, Protocol, u16), Route>,
-    /// What becomes of connections to these ports of the node's own addresses, by family.
+    /// The routes of connections to these ports of the node's own addresses, by family.
     pub(crate) node_ports: BTreeMap<(Family, Protocol, u16), Route>,
     /// The endpoints between which connections are balanced.
     pub(crate) groups: BTreeMap<GroupId, Group>,
-    /// The endpoints of ports over UDP that would answer, those that get no new clients included.
+    /// The endpoints of UDP ports that would respond, including those that get no new clients.
     pub(crate) serving: BTreeMap<(Family, String), BTreeSet<SocketAddr>>,
     /// All cluster IPs: connections to other ports of them are rejected.
     pub(crate) cluster_ips: BTreeSet<IpAddr>,
-    /// What load balancers learn at these ports of the node.
+    /// The health checks that are served to load balancers at these ports of the node.
     pub(crate) health_checks: BTreeMap<u16, HealthCheck>,
 }
 
@@ -35,20 +35,20 @@ pub(crate) enum Family {
     V6,
 }
 
-/// What becomes of a new connection.
+/// The route of a new connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
-    /// It goes to one of these endpoints.
+    /// It is sent to one of these endpoints.
     Group(GroupId),
-    /// It came from outside: what happens depends on the client.
+    /// It is from outside: the route depends on the client.
     External(External),
-    /// It is refused, because there is no endpoint anywhere.
+    /// It is rejected, because there is no endpoint anywhere.
     Reject,
     /// It is dropped, because no endpoint is on this node.
     Drop,
 }
 
-/// What becomes of a connection to an address that is not a cluster IP.
+/// The route of a connection to an address that is not a cluster IP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct External {
     /// The Service's port.
@@ -57,13 +57,13 @@ pub(crate) struct External {
     pub(crate) sources: Vec<String>,
     /// `Cluster`: all connections are masqueraded, so that responses come back here. `Local`: only those of the node itself.
     pub(crate) policy: TrafficPolicy,
-    /// Where masqueraded connections go.
+    /// The endpoints of masqueraded connections.
     pub(crate) masqueraded: Option<GroupId>,
-    /// Where connections of others go with the policy `Local`, which keeps the client's address.
+    /// The endpoints of connections of others with the policy `Local`, which preserves the client's address.
     pub(crate) local: Option<GroupId>,
 }
 
-/// The name of a group: a port of a Service, and whether the endpoints are those of this node.
+/// The name of a group: a port of a Service, and whether the endpoints are limited to this node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct GroupId {
     pub(crate) family: Family,
@@ -76,7 +76,7 @@ pub(crate) struct GroupId {
 pub(crate) struct Group {
     pub(crate) protocol: Protocol,
     pub(crate) endpoints: Vec<SocketAddr>,
-    /// How long a client stays with its endpoint.
+    /// How long a client is bound to its endpoint.
     pub(crate) affinity: Option<Duration>,
 }
 
@@ -96,7 +96,7 @@ impl Family {
 }
 
 impl Ruleset {
-    /// Computes what a node does from the ports of all Services and their EndpointSlices.
+    /// Computes the routing of a node from the ports of all Services and their EndpointSlices.
     pub(crate) fn compute<'a>(
         ports: impl Iterator<Item = (PortSpec, Vec<&'a EndpointSlice>)>,
         node: &ProxyNode,
@@ -128,7 +128,7 @@ impl Ruleset {
         rules
     }
 
-    /// Whether a Service leads to a loopback address, as that of an API server may.
+    /// Whether a Service routes to a loopback address, as that of an API server may.
     pub(crate) fn uses_loopback(&self) -> bool {
         self.groups.values().flat_map(|group| &group.endpoints).any(|endpoint| endpoint.ip().is_loopback())
     }

@@ -1,4 +1,4 @@
-//! The transaction from the tables that the kernel has to those that it should have, as a script of `nft`.
+//! The transaction from the installed tables to the wanted ones, as a script of `nft`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -6,19 +6,19 @@ use std::fmt::Write as _;
 use crate::nft_tables::{NftSet, NftTable, NftTables};
 use crate::ruleset::Family;
 
-/// What the kernel has.
+/// The tables that the kernel has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Installed {
-    /// It is not known: existing tables are replaced.
+    /// They are not known: existing tables are replaced.
     #[default]
     Unknown,
     /// The tables of an earlier process: names are known, contents are not.
     Found(NftTables),
-    /// These.
+    /// The tables that this process has written.
     Known(NftTables),
 }
 
-/// Returns the transaction that makes `wanted` of what the kernel has; empty if nothing is to be done.
+/// Returns the transaction from the installed to the wanted tables; empty if there is nothing to do.
 ///
 /// Sets of clients keep their content, so that affinity survives changes and restarts.
 pub(crate) fn transaction(table: &str, installed: &Installed, wanted: &NftTables) -> String {
@@ -58,7 +58,7 @@ pub(crate) fn transaction(table: &str, installed: &Installed, wanted: &NftTables
     script
 }
 
-/// Whether chains and sets of the same name are of the same kind: those of another version may differ.
+/// Whether chains and sets of the same name have the same type: those of another version may differ.
 fn is_compatible(found: &NftTables, wanted: &NftTables) -> bool {
     found.iter().all(|(family, found)| {
         let Some(wanted) = wanted.get(family) else { return true };
@@ -74,7 +74,7 @@ fn is_compatible(found: &NftTables, wanted: &NftTables) -> bool {
     })
 }
 
-/// Empties everything but the sets of clients.
+/// Empties everything except the sets of clients.
 fn flush_all(script: &mut String, at: &str, found: &NftTable) {
     for chain in found.chains.keys() {
         let _ = writeln!(script, "flush chain {at} {chain}");
@@ -124,7 +124,7 @@ fn change_table(script: &mut String, at: &str, old: &NftTable, new: &NftTable) {
     }
 }
 
-/// Writes a command for those of the elements that are not in the others.
+/// Writes a command for the elements that are not in the others.
 fn change_elements(
     script: &mut String,
     command: &str,

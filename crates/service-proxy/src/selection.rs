@@ -1,4 +1,5 @@
-//! Which endpoints get connections: ready ones, near ones if hints say so, and those that are being deleted if there are no others.
+//! Selects the endpoints that get connections: ready ones, near ones if hints request it, and those that are being
+//! deleted if there are no others.
 
 use std::net::SocketAddr;
 

@@ -1,4 +1,4 @@
-//! Removes flows over UDP from the kernel's connection tracking, by its netlink protocol (ctnetlink).
+//! Removes UDP flows from the kernel's connection tracking, by its netlink protocol (ctnetlink).
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
@@ -16,7 +16,7 @@ const GET: u16 = 0x0101;
 const DELETE: u16 = 0x0102;
 const ERROR: u16 = 2;
 const DONE: u16 = 3;
-/// Flags of messages: a request, an acknowledgement is wanted, a list is wanted.
+/// Flags of messages: a request, an acknowledgement is requested, a list is requested.
 const REQUEST: u16 = 1;
 const ACKNOWLEDGE: u16 = 4;
 const LIST: u16 = 0x300;
@@ -24,24 +24,24 @@ const LIST: u16 = 0x300;
 const MESSAGE: usize = 16;
 const FAMILY: usize = 20;
 const ATTRIBUTE: usize = 4;
-/// The attributes of a flow: what was sent, and what comes back.
+/// The attributes of a flow: its original direction, and the reply direction.
 const ORIGINAL: u16 = 1;
 const REPLY: u16 = 2;
-/// The number of UDP.
+/// The protocol number of UDP.
 const UDP: u8 = 17;
-/// An attribute that has others in it.
+/// The flag of an attribute that contains others.
 const NESTED: u16 = 0x8000;
 
-/// A flow over UDP.
+/// A UDP flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UdpFlow {
     pub(crate) sent_to: SocketAddr,
-    pub(crate) answered_by: SocketAddr,
+    pub(crate) reply_from: SocketAddr,
     /// The attribute by which the kernel identifies it.
     original: Vec<u8>,
 }
 
-/// Removes the flows that lead to endpoints that are gone. Failures are logged: the flows end by themselves when their clients pause.
+/// Removes the flows that lead to removed endpoints. Failures are logged: the flows expire when their clients pause.
 pub(crate) async fn remove_stale(routes: UdpRoutes) {
     let removed = tokio::task::spawn_blocking(move || {
         let mut removed = 0;
@@ -52,9 +52,9 @@ pub(crate) async fn remove_stale(routes: UdpRoutes) {
     });
     match removed.await {
         Ok(Ok(0)) => {}
-        Ok(Ok(removed)) => tracing::debug!(removed, "flows over UDP to endpoints that are gone"),
-        Ok(Err(error)) => tracing::warn!(%error, "cannot remove flows over UDP to endpoints that are gone"),
-        Err(error) => tracing::warn!(%error, "cannot remove flows over UDP"),
+        Ok(Ok(removed)) => tracing::debug!(removed, "removed UDP flows to removed endpoints"),
+        Ok(Err(error)) => tracing::warn!(%error, "cannot remove UDP flows to removed endpoints"),
+        Err(error) => tracing::warn!(%error, "cannot remove UDP flows"),
     }
 }
 
@@ -62,7 +62,7 @@ fn remove_stale_of(family: Family, routes: &UdpRoutes) -> Result<usize, Errno> {
     let socket =
         socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::NETFILTER))?;
     let flows = list(&socket, family)?;
-    let stale = flows.into_iter().filter(|flow| routes.is_stale(flow.sent_to, flow.answered_by));
+    let stale = flows.into_iter().filter(|flow| routes.is_stale(flow.sent_to, flow.reply_from));
     let mut removed = 0;
     for flow in stale {
         send(&socket, &message(DELETE, REQUEST | ACKNOWLEDGE, family, &flow.original), SendFlags::empty())?;
@@ -101,23 +101,23 @@ fn split_message(bytes: &[u8]) -> Option<(u16, &[u8], &[u8])> {
     Some((kind, body, bytes.get(length.next_multiple_of(4)..).unwrap_or_default()))
 }
 
-/// Returns the number of the error in an acknowledgement; 0 is success.
+/// Returns the error number in an acknowledgement; 0 is success.
 fn error_of(bytes: &[u8]) -> Option<i32> {
     let (kind, body, _) = split_message(bytes)?;
     let code = i32::from_ne_bytes(body.get(..4)?.try_into().ok()?);
     (kind == ERROR).then_some(code.saturating_neg())
 }
 
-/// Parses a flow of a list; `None` if it is not over UDP.
+/// Parses a flow of a list; `None` if it is not a UDP flow.
 pub(crate) fn parse(body: &[u8]) -> Option<UdpFlow> {
     let attributes = body.get(FAMILY - MESSAGE..)?;
     let original = attribute(attributes, ORIGINAL)?;
     let (_, sent_to) = addresses(original)?;
-    let (answered_by, _) = addresses(attribute(attributes, REPLY)?)?;
-    Some(UdpFlow { sent_to, answered_by, original: write_attribute(ORIGINAL | NESTED, original) })
+    let (reply_from, _) = addresses(attribute(attributes, REPLY)?)?;
+    Some(UdpFlow { sent_to, reply_from, original: write_attribute(ORIGINAL | NESTED, original) })
 }
 
-/// Returns the source and the destination of one direction of a flow over UDP.
+/// Returns the source and the destination of one direction of a UDP flow.
 fn addresses(tuple: &[u8]) -> Option<(SocketAddr, SocketAddr)> {
     let (ip, protocol) = (attribute(tuple, 1)?, attribute(tuple, 2)?);
     if attribute(protocol, 1)? != [UDP] {

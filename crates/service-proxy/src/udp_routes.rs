@@ -1,5 +1,5 @@
-//! Which flows over UDP lead to an endpoint that is gone. The kernel remembers for each client where its first packet went, and as long as
-//! packets come it never forgets.
+//! Which UDP flows lead to a removed endpoint. The kernel keeps the route of each client's first packet for as long as
+//! the client sends packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, SocketAddr};
@@ -7,7 +7,7 @@ use std::net::{IpAddr, SocketAddr};
 use crate::port_spec::Protocol;
 use crate::ruleset::{Family, Route, Ruleset};
 
-/// Where packets over UDP may go.
+/// The possible destinations of UDP packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct UdpRoutes {
     destinations: BTreeMap<SocketAddr, BTreeSet<SocketAddr>>,
@@ -39,14 +39,14 @@ impl UdpRoutes {
         routes
     }
 
-    /// Whether packets that were sent to a Service are answered by something that is not one of its endpoints.
-    pub(crate) fn is_stale(&self, sent_to: SocketAddr, answered_by: SocketAddr) -> bool {
+    /// Whether packets that were sent to a Service get replies from an address that is not one of its endpoints.
+    pub(crate) fn is_stale(&self, sent_to: SocketAddr, reply_from: SocketAddr) -> bool {
         let of_node = || self.node_ports.get(&(Family::of(sent_to.ip()), sent_to.port()));
         let endpoints = self.destinations.get(&sent_to).or_else(of_node);
-        endpoints.is_some_and(|endpoints| !endpoints.contains(&answered_by))
+        endpoints.is_some_and(|endpoints| !endpoints.contains(&reply_from))
     }
 
-    /// Returns the families of addresses of Services over UDP.
+    /// Returns the address families of UDP Services.
     pub(crate) fn families(&self) -> BTreeSet<Family> {
         let of_destinations = self.destinations.keys().map(SocketAddr::ip).map(Family::of);
         of_destinations.chain(self.node_ports.keys().map(|(family, _)| *family)).collect()

@@ -1,7 +1,7 @@
 //! Views of a rollout: reports, frames and log lines, computed from the rules' decision about a Deployment.
 //!
 //! - [`Snapshot`]: a Deployment with its ReplicaSets, pods and events, as read from any Kubernetes cluster.
-//! - [`why`]: why the rollout is where it is, as a [`why::Report`], its text and its JSON.
+//! - [`why`]: the reasons for the state of a rollout, as a [`why::Report`], its text and its JSON.
 //! - [`live`]: one frame of `gantry rollout watch`, and the lines it prints without a terminal.
 //! - [`WaitPolicy`]: when `gantry why --wait` and `gantry rollout watch` end.
 //!

@@ -16,7 +16,7 @@ const COMPLETE_REASON: &str = "NewReplicaSetAvailable";
 /// The state of a rollout.
 #[derive(Clone, Debug)]
 pub struct RolloutState<'a> {
-    /// What was looked at.
+    /// The Deployment with its related objects.
     pub snapshot: &'a Snapshot,
     /// When the decision was made.
     pub now: Timestamp,
@@ -41,13 +41,13 @@ struct Revision {
 pub struct ReplicaSetState<'a> {
     /// The set.
     pub set: &'a ReplicaSet,
-    /// Whether it is where the rollout goes.
+    /// Whether it is the new set or an old one.
     pub role: SetRole,
     /// Its pods by age, terminating ones included.
     pub pods: Vec<&'a ObservedPod>,
 }
 
-/// Whether a ReplicaSet is where a rollout comes from or goes to.
+/// The role of a ReplicaSet in a rollout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetRole {
     /// It has the Deployment's template.

@@ -14,14 +14,14 @@ pub struct Line {
 pub struct Span {
     /// Without control characters.
     pub text: String,
-    /// How it is meant.
+    /// Its style.
     pub style: Style,
 }
 
 /// The meaning of a text, which decides its colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Nothing special.
+    /// Normal text.
     Plain,
     /// Most important.
     Strong,

@@ -36,7 +36,7 @@ impl WaitPolicy {
         Self { stuck_for, until: timeout.map(|timeout| now.plus(timeout)), stuck_since: None }
     }
 
-    /// Whether the time is up.
+    /// Whether the timeout has expired.
     pub fn is_timeout(&self, now: Timestamp) -> bool {
         self.until.is_some_and(|until| now >= until)
     }

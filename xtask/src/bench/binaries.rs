@@ -1,4 +1,4 @@
-//! Building the bench targets, and asking each for its cases.
+//! Building the bench targets, and listing their cases.
 
 use super::whole;
 use crate::cargo::{self, cargo};
@@ -19,14 +19,14 @@ pub(super) struct Case {
 /// How the benchmarks are built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Profile {
-    /// As they are measured.
+    /// As for measurements.
     Optimised,
-    /// As tests are built, so that a smoke run compiles next to nothing.
+    /// As for tests, so that a smoke run compiles almost nothing.
     Unoptimised,
 }
 
 impl Case {
-    /// What the case is called in tables and files.
+    /// The name of the case in tables and files.
     pub(super) fn label(&self) -> String {
         format!("{}/{}", self.bench, self.name)
     }

@@ -6,23 +6,23 @@ use crate::failure::Failure;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// What one iteration of a case costs.
+/// The cost of one iteration of a case.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Cost {
     pub(super) nanoseconds: f64,
     pub(super) instructions: f64,
 }
 
-/// Timed runs per case, of which the middle one counts.
+/// The number of timed runs per case; the median is reported.
 const RUNS: usize = 5;
 
-/// How long a timed run should last, so that the clock's grain and a stray interrupt do not matter.
+/// The duration of a timed run, so that the resolution of the clock and interrupts do not matter.
 const RUN_NANOSECONDS: f64 = 100e6;
 
-/// More iterations than this say nothing new, however short they are.
+/// The maximum number of iterations, however short they are.
 const ITERATIONS_MAX: f64 = 1e7;
 
-/// Instructions are counted at these two numbers of iterations; the difference is free of set-up.
+/// The two numbers of iterations for which instructions are counted; the difference excludes the set-up.
 const COUNTED_ITERATIONS: (u64, u64) = (10, 110);
 
 /// Measures a case.
@@ -41,7 +41,7 @@ pub(super) fn nanoseconds(case: &Case, iterations: u64) -> Result<f64, Failure> 
 
 fn median_nanoseconds(case: &Case) -> Result<f64, Failure> {
     let mut iterations = 1;
-    // The first guess comes from a cold run; grow until a run is as long as it should be.
+    // The first estimate is from a cold run; grow until a run is long enough.
     loop {
         let wished = iterations_for(nanoseconds(case, iterations)?);
         if wished <= iterations.saturating_mul(2) {
@@ -101,7 +101,7 @@ impl OutFile {
 
 impl Drop for OutFile {
     fn drop(&mut self) {
-        // Nothing depends on the file being gone.
+        // A leftover file does no harm.
         let _ = std::fs::remove_file(&self.0);
     }
 }

@@ -1,15 +1,15 @@
-//! `cargo xtask bench`: what a decision costs, in time and in instructions.
+//! `cargo xtask bench`: the cost of a decision, in time and in instructions.
 //!
-//! Time is what a user feels and differs from machine to machine; the instruction count is what two runs can be
-//! compared by. Benchmarks are ordinary bench targets with `harness = false` that speak a small protocol:
+//! Time is what users notice and differs from machine to machine; the instruction counts of two runs can be compared.
+//! Benchmarks are ordinary bench targets with `harness = false` and this protocol:
 //!
 //! ```text
 //! <binary> --list                           prints the case names, one per line
 //! <binary> --case NAME --iterations N       sets the case up, runs it N times, prints `NAME <ns per iteration>`
 //! ```
 //!
-//! Other arguments are ignored: cargo passes `--bench` of its own. Set-up must be the same in every run, so that the
-//! instructions of two runs differ by the iterations alone. `xtask/benches/calibration.rs` is the model to copy.
+//! Other arguments are ignored, because cargo passes `--bench`. Set-up must be the same in every run, so that the
+//! instructions of two runs differ by the iterations only. `xtask/benches/calibration.rs` is the model to copy.
 
 mod binaries;
 mod measure;
@@ -27,7 +27,7 @@ use report::Report;
 use std::path::{Path, PathBuf};
 use whole::Whole;
 
-/// How `bench` is typed.
+/// The usage of `bench`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask bench [NAME] [--save FILE] [--compare FILE]
        cargo xtask bench [NAME] --smoke
@@ -43,10 +43,10 @@ Measure every benchmark case: nanoseconds per iteration (median of 5 runs) and i
   NAME             Only the cases whose `bench/case` contains this
   --save FILE      Write the numbers as JSON, for a later --compare
   --compare FILE   Print the ratio of every number to the one in that file
-  --smoke          Run every case once, unoptimised, and print no numbers: do the benchmarks still work?
+  --smoke          Run every case once, unoptimised, and print no numbers, to check that the benchmarks work
   store            The embedded store and etcd side by side on this disk, by time: they print tables of their own
-  api              The API server over TLS with 64 connections, beside what it is held to
-  get              `gantry get pods -A` beside kubectl over 10,000 pods: first line and processor time
+  api              The API server over TLS with 64 connections, with the bounds of its numbers
+  get              `gantry get pods -A` and kubectl with 10,000 pods: first line and processor time
   rollout          Deployments created, rolled, doubled and deleted on `gantry up`, and on a Kubernetes if one is given:
                    time, CPU, memory, requests and store writes per pod. Its options follow; see docs/benchmarks.md
   start            The time from the start of `gantry up` to the first ready pod of a new Deployment, in memory, on a new
@@ -59,7 +59,7 @@ Options of rollout:
   --kubelet KUBELETS       What runs the pods of Gantry: hollow (a process that reports them ready at once), nodes
                            (Gantry's own scheduler and nodes) (default: hollow,nodes)
   --nodes N                The nodes of Gantry per 1,000 pods (default: 30)
-  --delays                 Let pods take time to be pulled, to start and to stop on these nodes, as they do by default
+  --delays                 With the default times of pods on these nodes for pulling, starting and stopping
   --kubernetes KUBECONFIG  Run the same on this Kubernetes and print the ratios
   --pids PROCESSES         Its processes on this machine, as NAME=PID,…
   --delete-namespaces      Also delete namespaces with that many pods
@@ -68,10 +68,10 @@ Options of rollout:
   --requests               Also list the requests per pod by verb and resource
   --json FILE              Write the numbers as JSON
   --svg FILE               Draw the ready pods over time
-  --directory DIRECTORY    Where data is kept meanwhile: the disk that is measured (default: temporary files)
+  --directory DIRECTORY    The directory of the data, on the disk that is measured (default: temporary files)
 ";
 
-/// What was typed.
+/// The parsed arguments.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Options {
     name: Option<String>,
@@ -80,7 +80,7 @@ struct Options {
     compare: Option<PathBuf>,
 }
 
-/// Measures, or only runs, the cases asked for.
+/// Measures, or only runs, the requested cases.
 pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     let root = cargo::repository_root()?;
     if let Some((name @ ("rollout" | "start"), options)) =
@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     if options.smoke { smoke(&root, options.name.as_deref()) } else { measure(&root, &options) }
 }
 
-/// Runs every case once, without claiming a number.
+/// Runs every case once, without measuring.
 pub(crate) fn smoke(root: &Path, name: Option<&str>) -> Result<(), Failure> {
     let workspace = Workspace::read(root)?;
     let cases = binaries::build(root, &workspace, Profile::Unoptimised)?;

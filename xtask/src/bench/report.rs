@@ -1,4 +1,4 @@
-//! The numbers of one run: as a table for people, as JSON to keep, and beside those of an earlier run.
+//! The numbers of one run: as a table, as JSON to keep, and compared with an earlier run.
 
 use super::measure::Cost;
 use crate::failure::Failure;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// What every case cost.
+/// The costs of all cases.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Report {
     costs: BTreeMap<String, Cost>,

@@ -8,20 +8,21 @@ use std::process::Command;
 /// The option that is about the build: a server that counts its allocations.
 const ALLOCATIONS: &str = "--allocations";
 
-/// Measures rollouts or starts on the binary that is distributed; `release` is quicker to build and slower.
+/// Measures rollouts or starts on the binary that is distributed; `release` takes less time to build and is slower.
 pub(super) fn run(root: &Path, name: &str, options: &[String]) -> Result<(), Failure> {
     let counts_allocations = options.iter().any(|option| option == ALLOCATIONS);
-    // Counting takes time, so times are not what such a run is for.
+    // Counting takes time, so such a run is not for measuring times.
     let profile = if counts_allocations { "release" } else { "dist" };
     let mut server = cargo(root, &["build", "--profile", profile, "--package", "gantry"]);
     if counts_allocations {
         server.args(["--features", "gantry/count-allocations"]);
     }
-    // One after the other: built together, they share the features of their dependencies, and the server is not the one that is distributed.
+    // One after the other: built together, they share the features of their dependencies, and the server is not the one
+    // that is distributed.
     cargo::run(&mut server)?;
     cargo::run(&mut cargo(root, &["build", "--profile", profile, "--package", "gantry-rollout-bench"]))?;
     let binaries = root.join("target").join(profile);
-    // From where the command was typed, so that files are named as from there.
+    // In the current directory of the user, so that file names are relative to it.
     let mut command = Command::new(binaries.join("rollout-bench"));
     let options = options.iter().filter(|option| *option != ALLOCATIONS);
     let subcommand = if name == "rollout" { "run" } else { name };

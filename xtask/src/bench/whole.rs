@@ -1,5 +1,5 @@
-//! Benchmarks of whole stores and servers: they print tables of their own, compare by time within one run, and have
-//! no cases to count instructions of.
+//! Benchmarks of whole stores and servers: they print their own tables, compare by time within one run, and have no
+//! cases to count instructions of.
 
 use crate::cargo::{self, cargo};
 use crate::console;
@@ -7,16 +7,16 @@ use crate::failure::Failure;
 use crate::install::{self, Tool};
 use std::path::Path;
 
-/// A benchmark of something whole.
+/// A benchmark of a whole store or server.
 pub(super) struct Whole {
-    /// What it is called on the command line.
+    /// Its name on the command line.
     pub(super) name: &'static str,
     /// Package and bench target of each part, in the order in which they run.
     parts: &'static [(&'static str, &'static str)],
     tools: &'static [Tool],
 }
 
-/// All of them.
+/// All benchmarks.
 pub(super) const WHOLE: &[Whole] = &[
     Whole {
         name: "store",

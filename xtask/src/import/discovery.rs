@@ -1,7 +1,7 @@
-//! Reads discovery documents, and merges what they say into the tables of served resources and of subresources.
+//! Reads discovery documents, and merges them into the tables of served resources and of subresources.
 //!
-//! Which resources are served is ours: `served.tsv` lists them. A line with group, version and resource alone is a new
-//! one, which gets its other columns here.
+//! The selection of served resources is ours: `served.tsv` lists them. A line with only group, version and resource is
+//! a new one, which gets its other columns here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ use super::omitted::Omitted;
 use super::openapi::Schemas;
 use super::table::{Entry, Key, Table};
 
-/// All that most resources can do, which the table writes as `S`.
+/// The verbs of most resources, which the table writes as `S`.
 const ALL_VERBS: &str = "create,delete,deletecollection,get,list,patch,update,watch";
 
-/// How the server treats objects of a resource, which discovery does not say: the six columns from the body of a DELETE
-/// to the names, for a new resource.
+/// How the server handles objects of a resource, which is not part of discovery: the six columns from the body of a
+/// DELETE to the names, for a new resource.
 const NEW_BEHAVIOUR: [&str; 6] = ["status", "background", "-", "-", "-", "subdomain"];
 const BEHAVIOUR: std::ops::Range<usize> = 10..16;
 const SEGMENT: usize = 17;
@@ -79,7 +79,7 @@ pub(super) fn read(text: &str, resources: &mut Resources) -> Result<(), String> 
     Ok(())
 }
 
-/// A resource that is served: its line in the table, and what discovery says.
+/// A resource that is served: its line in the table, and its discovery.
 struct Chosen<'t> {
     columns: Vec<&'t str>,
     resource: Resource,
@@ -92,11 +92,11 @@ pub(super) struct Served {
     pub(super) subresources: Table,
     /// The messages of all their kinds.
     pub(super) messages: BTreeSet<String>,
-    /// By group and version, the resources that exist and have no line in the table.
+    /// The existing resources without a line in the table, by group and version.
     pub(super) unserved: BTreeMap<String, Vec<String>>,
 }
 
-/// Brings both tables up to date.
+/// Updates both tables.
 pub(super) fn served(
     mut all: Resources,
     schemas: &Schemas,
@@ -176,7 +176,7 @@ fn row(resource: &Resource, message: &str, columns: &[&str], defaults: &Defaults
 /// By name: the row of `subresources.tsv`, and the kind if it is the same for all resources but not their own.
 type Defaults = BTreeMap<String, (Entry, Option<String>)>;
 
-/// What subresources of the same name have in common.
+/// The common properties of subresources of the same name.
 fn subresource_rows(chosen: &[Chosen<'_>], path: &str) -> Result<Defaults, String> {
     let mut by_name: BTreeMap<&String, Vec<(&String, &Subresource)>> = BTreeMap::new();
     for Chosen { resource, .. } in chosen {

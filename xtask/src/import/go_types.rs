@@ -1,5 +1,5 @@
-//! Reads what only the Go types of an API package say: JSON names, when a field is left out, pointers, and the values of
-//! enumerations.
+//! Reads the information that only the Go types of an API package have: JSON names, when a field is omitted, pointers,
+//! and the values of enumerations.
 //!
 //! It knows the layout that gofmt gives these files, not the language.
 
@@ -31,15 +31,15 @@ struct Constant {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct GoField {
     pub(super) number: u32,
-    /// Its name in JSON; `*` if its own fields stand in its place.
+    /// Its name in JSON; `*` if its own fields replace it.
     pub(super) json: String,
     /// The flags of `fields.tsv`.
     pub(super) flags: String,
-    /// What it, its elements or its values are, if that is a type with a name.
+    /// The type of it, its elements or its values, if that has a name.
     pub(super) element: Option<String>,
 }
 
-/// The packages that a file imports, by the names that it has for them.
+/// The packages that a file imports, by their names in the file.
 type Imports = BTreeMap<String, String>;
 
 enum Inside {
@@ -111,7 +111,7 @@ impl GoTypes {
     }
 }
 
-/// Reads `"PATH"` or `NAME "PATH"`: the name by which a file knows a package, and the package's own name.
+/// Reads `"PATH"` or `NAME "PATH"`: the name of a package in the file, and its own name.
 fn import(words: &[&str]) -> Option<(String, String)> {
     let path = words.last()?.trim_matches('"');
     let known_as = if words.len() > 1 { words[0] } else { path.rsplit('/').next()? };

@@ -1,8 +1,8 @@
 //! `cargo xtask import`: regenerates the tables of Kubernetes' API from a checkout of Kubernetes, and shows what changes.
 //!
-//! Which kinds are in the tables is decided by `served.tsv`, and what is left out of them by `omitted.tsv`. What
-//! upstream's data does not say stays as it is: comments, the behaviour columns of `served.tsv`, the order of roles, and
-//! all descriptions, which are our own words.
+//! `served.tsv` selects the kinds in the tables, and `omitted.tsv` lists what is omitted of them. Content that is not
+//! in upstream's data is not changed: comments, the behaviour columns of `served.tsv`, the order of roles, and all
+//! descriptions, which are our own.
 
 mod discovery;
 mod go_types;
@@ -25,7 +25,7 @@ use omitted::Omitted;
 use schema::{Selection, Upstream};
 use table::{Key, Table};
 
-/// How `import` is typed.
+/// The usage of `import`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask import PATH [--check]
 
@@ -46,10 +46,10 @@ const SERVED: (&str, Key) = ("crates/schema/src/kinds/served.tsv", Key::Columns(
 const SUBRESOURCES: (&str, Key) = ("crates/schema/src/kinds/subresources.tsv", Key::Columns(1));
 const ROLES: (&str, Key) = ("crates/apiserver/src/bootstrap/rbac.txt", Key::Role);
 
-/// Messages that requests and answers of every kind have.
+/// Messages of requests and responses of every kind.
 const COMMON_MESSAGES: [&str; 2] = ["meta/v1.DeleteOptions", "meta/v1.Status"];
 
-/// Where API packages are: `generated.proto` beside Go files.
+/// The paths of API packages: `generated.proto` beside Go files.
 const PACKAGES: [&str; 4] = [
     "staging/src/k8s.io/api",
     "staging/src/k8s.io/apiextensions-apiserver/pkg/apis",
@@ -93,13 +93,13 @@ pub(crate) fn run(arguments: &[String]) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What an import found.
+/// The result of an import.
 struct Import {
     /// The tables before and after.
     tables: Vec<(Table, Table)>,
     /// The resources that are not served, by group and version.
     unserved: BTreeMap<String, Vec<String>>,
-    /// Lines of `omitted.tsv` about what upstream does not have.
+    /// Lines of `omitted.tsv` about entries that upstream does not have.
     stale: Vec<String>,
 }
 
@@ -176,7 +176,7 @@ fn read_packages(folder: &Path, upstream: &mut Upstream) -> Result<(), String> {
     Ok(())
 }
 
-/// The name that the tables have for a message: `apps/v1.Deployment` for `k8s.io.api.apps.v1.Deployment` and for
+/// The name of a message in the tables: `apps/v1.Deployment` for `k8s.io.api.apps.v1.Deployment` and for
 /// `io.k8s.api.apps.v1.Deployment`. None if it is not one of Kubernetes' API packages.
 fn message_name(qualified: &str) -> Option<String> {
     let after = |separator| qualified.split_once(separator).map(|(_, path)| path);

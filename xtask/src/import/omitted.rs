@@ -1,8 +1,8 @@
-//! What upstream has and our tables leave out on purpose: `omitted.tsv`, a line each with the reason.
+//! Upstream entries that our tables omit on purpose: `omitted.tsv`, a line each with the reason.
 
 use std::collections::BTreeMap;
 
-/// The entries to leave out, and which of them upstream still has.
+/// The omitted entries, and which of them upstream still has.
 #[derive(Debug)]
 pub(super) struct Omitted {
     found: BTreeMap<(String, String), bool>,
@@ -19,14 +19,14 @@ impl Omitted {
         Ok(Self { found: rows.collect::<Result<_, _>>()? })
     }
 
-    /// Whether an entry of the table at this path is to be left out.
+    /// Whether an entry of the table at this path is omitted.
     pub(super) fn contains(&mut self, path: &str, key: &str) -> bool {
         let table = path.rsplit('/').next().unwrap_or(path);
         let found = self.found.get_mut(&(table.to_owned(), key.to_owned()));
         found.map(|found| *found = true).is_some()
     }
 
-    /// Lines about what upstream does not have (any more).
+    /// Lines about entries that upstream does not have (any more).
     pub(super) fn stale(&self) -> Vec<String> {
         let stale = self.found.iter().filter(|(_, found)| !**found);
         stale.map(|((table, key), _)| format!("{table} {key}")).collect()

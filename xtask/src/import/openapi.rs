@@ -26,7 +26,7 @@ impl Schemas {
         let Value::Object(schemas) = document["components"]["schemas"].take() else { return Ok(()) };
         for (name, schema) in schemas {
             let Some(message) = message_name(&name) else { continue };
-            // What belongs to many groups, such as DeleteOptions, is the kind of none of them.
+            // Messages of several groups, such as DeleteOptions, are not the kind of any of them.
             if let Some([kind]) = schema["x-kubernetes-group-version-kind"].as_array().map(Vec::as_slice) {
                 let part = |name: &str| kind[name].as_str().unwrap_or_default().to_owned();
                 self.by_kind.insert((part("group"), part("version"), part("kind")), message.clone());
@@ -42,19 +42,19 @@ impl Schemas {
         self.by_kind.get(&key).map(String::as_str)
     }
 
-    /// Whether a message is owned as a whole wherever it stands.
+    /// Whether a message is owned as a whole wherever it occurs.
     pub(super) fn is_atomic(&self, message: &str) -> bool {
         self.by_message.get(message).is_some_and(|schema| schema.0["x-kubernetes-map-type"] == "atomic")
     }
 }
 
 impl ObjectSchema {
-    /// Whether a field must be given.
+    /// Whether a field is required.
     pub(super) fn requires(&self, field: &str) -> bool {
         self.0["required"].as_array().is_some_and(|required| required.iter().any(|name| name == field))
     }
 
-    /// How a field merges in a strategic merge patch, in the words of `lists.tsv`.
+    /// How a field merges in a strategic merge patch, in the notation of `lists.tsv`.
     pub(super) fn strategic(&self, field: &str) -> Result<String, String> {
         let property = &self.0["properties"][field];
         let strategies = property["x-kubernetes-patch-strategy"].as_str().unwrap_or_default();
@@ -69,7 +69,8 @@ impl ObjectSchema {
         })
     }
 
-    /// How a field is owned under server-side apply, in the words of `lists.tsv`; none if the document does not say.
+    /// How a field is owned under server-side apply, in the notation of `lists.tsv`; none if the document does not
+    /// specify it.
     pub(super) fn owning(&self, field: &str) -> Result<Option<String>, String> {
         let property = &self.0["properties"][field];
         let word = |name: &str| property[name].as_str();

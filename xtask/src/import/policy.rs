@@ -5,7 +5,7 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 
 use super::table::{Entry, Key};
 
-/// What every bootstrap object has, which the table does not repeat.
+/// The annotation and label of every bootstrap object, which the table does not repeat.
 const BOOTSTRAPPING: &str = "kubernetes.io/bootstrapping";
 
 /// The roles and bindings in one file.
@@ -38,7 +38,7 @@ fn entry(item: &Value) -> Option<Entry> {
     Some(Entry { key: Key::Role.of(lines.iter().find(|line| !line.is_empty())?), lines })
 }
 
-/// A blank line, the line that names the role, and its rules.
+/// A blank line, the line with the name of the role, and its rules.
 fn role(named: String, item: &Value) -> Option<Vec<String>> {
     let mut lines = vec![String::new(), named];
     for selector in items(&item["aggregationRule"]["clusterRoleSelectors"]) {
@@ -84,7 +84,7 @@ fn words(list: &Value) -> String {
     words.collect::<Vec<_>>().join(",")
 }
 
-/// Reads a document of maps, lists and texts; these files have nothing else.
+/// Reads a document of maps, lists and texts; these files contain nothing else.
 fn yaml(text: &str) -> Result<Value, String> {
     let mut open: Vec<(Value, Option<String>)> = Vec::new();
     let mut root = Value::Null;

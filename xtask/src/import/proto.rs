@@ -12,7 +12,7 @@ pub(super) type Messages = BTreeMap<String, Vec<ProtoField>>;
 pub(super) struct ProtoField {
     pub(super) number: u32,
     pub(super) name: String,
-    /// The type in the words of `fields.tsv`: `[]core/v1.Container`, `map<string,string>`.
+    /// The type in the notation of `fields.tsv`: `[]core/v1.Container`, `map<string,string>`.
     pub(super) kind: String,
 }
 
@@ -23,7 +23,7 @@ pub(super) fn package(text: &str) -> Option<String> {
     name.strip_suffix(".X").map(str::to_owned)
 }
 
-/// Adds the messages of one file; a problem names the line.
+/// Adds the messages of one file; an error names the line.
 pub(super) fn read(text: &str, messages: &mut Messages) -> Result<(), String> {
     let package = package(text).ok_or("there is no package of Kubernetes in the file")?;
     let mut current: Option<(String, Vec<ProtoField>)> = None;

@@ -1,4 +1,4 @@
-//! Puts the messages of served kinds together from protobuf, Go types and OpenAPI, and writes the tables about them.
+//! Combines the messages of served kinds from protobuf, Go types and OpenAPI, and writes the tables about them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use super::openapi::{ObjectSchema, Schemas};
 use super::proto::Messages;
 use super::table::{Entry, Key};
 
-/// Types that have a form of their own in JSON; the tables know them by name.
+/// Types with their own JSON form; the tables know them by name.
 const SCALARS: [&str; 5] = [
     "api/resource.Quantity",
     "meta/v1.Duration",
@@ -17,7 +17,7 @@ const SCALARS: [&str; 5] = [
     "util/intstr.IntOrString",
 ];
 
-/// Types in the place of which any JSON, or one of several forms, may stand. They are owned as a whole.
+/// Types that may be any JSON, or one of several forms. They are owned as a whole.
 const ANY_FORM: [&str; 6] = [
     "apiextensions/v1.JSON",
     "apiextensions/v1.JSONSchemaPropsOrArray",
@@ -27,7 +27,7 @@ const ANY_FORM: [&str; 6] = [
     "runtime.RawExtension",
 ];
 
-/// What a checkout says about messages.
+/// The data of a checkout about messages.
 #[derive(Debug, Default)]
 pub(super) struct Upstream {
     pub(super) messages: Messages,
@@ -35,14 +35,14 @@ pub(super) struct Upstream {
     pub(super) schemas: Schemas,
 }
 
-/// One field as the tables have it.
+/// One field in the tables.
 #[derive(Debug)]
 struct Field {
     number: u32,
     json: String,
     kind: String,
     flags: String,
-    /// The values that it, its elements or its values may have.
+    /// The allowed values of it, of its elements or of its values.
     values: Option<String>,
 }
 
@@ -56,7 +56,7 @@ impl Field {
     }
 }
 
-/// Splits a type of `fields.tsv` into what stands around the element, and the element.
+/// Splits a type of `fields.tsv` into the parts around the element, and the element.
 fn split(kind: &str) -> (&str, &str, &str) {
     if let Some(element) = kind.strip_prefix("[]") {
         return ("[]", element, "");
@@ -67,7 +67,7 @@ fn split(kind: &str) -> (&str, &str, &str) {
     }
 }
 
-/// The message that is, or is the element of, a type; none for texts, numbers and the like.
+/// The message of a type or of its elements; none for texts, numbers and the like.
 fn message_in(kind: &str) -> Option<&str> {
     let (_, element, _) = split(kind);
     let is_message = element.contains('.') && !SCALARS.contains(&element) && !ANY_FORM.contains(&element);
@@ -96,7 +96,7 @@ impl Upstream {
         fields.collect()
     }
 
-    /// Puts lists in the place of messages that exist only because protobuf has no maps of lists.
+    /// Replaces messages that exist only because protobuf has no maps of lists by lists.
     fn unwrapped(&self, kind: &str) -> String {
         let (before, element, after) = split(kind);
         match self.messages.get(element).map(Vec::as_slice) {
@@ -113,7 +113,7 @@ pub(super) struct Selection<'u> {
 }
 
 impl<'u> Selection<'u> {
-    /// Selects messages and all that they are made of, but for fields that the table at this path leaves out.
+    /// Selects messages with all messages that they contain, except fields that the table at this path omits.
     pub(super) fn new(
         upstream: &'u Upstream,
         roots: BTreeSet<String>,
@@ -145,7 +145,7 @@ impl<'u> Selection<'u> {
         self.messages.iter().map(entry).collect()
     }
 
-    /// `lists.tsv`: the fields that merge in another way than their type says.
+    /// `lists.tsv`: the fields that merge in another way than their type implies.
     pub(super) fn lists(&self) -> Result<Vec<Entry>, String> {
         let mut entries = Vec::new();
         for (name, fields) in &self.messages {
@@ -179,7 +179,7 @@ impl<'u> Selection<'u> {
         rows.map(|(name, json, values)| Entry::row(&[name, json, values], Key::Columns(2))).collect()
     }
 
-    /// `optional.tsv` (which are written always and need not be given) or `required.tsv` (the opposite).
+    /// `optional.tsv` (fields that are always written and not required) or `required.tsv` (the opposite).
     pub(super) fn required(&self, required: bool) -> Vec<Entry> {
         let rows = self.published().filter_map(|(name, schema)| {
             let differs = |field: &&Field| {
@@ -193,7 +193,7 @@ impl<'u> Selection<'u> {
         rows.collect()
     }
 
-    /// The messages that have a schema of their own.
+    /// The messages that have their own schema.
     fn published(&self) -> impl Iterator<Item = (&String, &ObjectSchema)> {
         let schemas = &self.upstream.schemas.by_message;
         self.messages.keys().filter_map(|name| Some((name, schemas.get(name)?)))
@@ -210,7 +210,7 @@ impl<'u> Selection<'u> {
         })
     }
 
-    /// The fields of a message with those of inlined messages in their place.
+    /// The fields of a message, with inlined messages replaced by their fields.
     fn flattened(&self, message: &str) -> Vec<&Field> {
         let fields = self.messages.get(message).into_iter().flatten();
         fields

@@ -18,7 +18,7 @@ pub(super) struct Entry {
     pub(super) lines: Vec<String>,
 }
 
-/// Which part of an entry's first line tells it from others.
+/// The part of an entry's first line that identifies it.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Key {
     /// So many columns, separated by tabs.
@@ -100,7 +100,7 @@ impl Table {
         text
     }
 
-    /// The lines of all entries; the line that only names a block is left out.
+    /// The lines of all entries, without the line that only names a block.
     fn by_key(&self) -> BTreeMap<&str, Vec<&str>> {
         let entries = self.entries.iter().map(|Entry { key, lines }| {
             let lines = lines.iter().map(String::as_str);
@@ -109,7 +109,7 @@ impl Table {
         entries.collect()
     }
 
-    /// Writes down how the table differs from an earlier state of it; none if it does not.
+    /// Describes how the table differs from an earlier state of it; none if it does not.
     pub(super) fn difference(&self, before: &Self) -> Option<String> {
         if self.entries == before.entries {
             return None;

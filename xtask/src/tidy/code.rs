@@ -1,7 +1,7 @@
-//! Rust text without what is not code: comments and literals are blanked, and nothing moves.
+//! Rust text without comments and the content of literals, which are blanked, so that positions do not change.
 //!
-//! Not a parser. It knows just enough of the language's lexical rules that a word found in the result is really
-//! code, and that positions in the result are positions in the file.
+//! Not a parser. It knows just enough of the language's lexical rules that a word found in the result is really code,
+//! and that positions in the result are positions in the file.
 
 /// Replaces comments and the inside of string and character literals by spaces.
 ///
@@ -40,7 +40,7 @@ pub(super) fn tokens(code: &str) -> Vec<(usize, &str)> {
     tokens
 }
 
-/// Tells whether a character may be part of an identifier.
+/// Returns whether a character may be part of an identifier.
 pub(super) fn is_word_char(sign: char) -> bool {
     sign.is_alphanumeric() || sign == '_'
 }
@@ -144,7 +144,7 @@ mod tests {
 
     fn words(source: &str) -> Vec<String> {
         let code = only(source);
-        assert_eq!(code.len(), source.len(), "nothing moves");
+        assert_eq!(code.len(), source.len(), "positions do not change");
         tokens(&code).into_iter().map(|(_, word)| word.to_owned()).collect()
     }
 

@@ -1,4 +1,4 @@
-//! The Markdown is true where a machine can tell: links lead somewhere, crates are on the map, decisions are listed.
+//! Checks of the Markdown: links lead somewhere, crates are on the map, decisions are listed.
 
 use super::{Finding, Repository, modules, numbered};
 

@@ -1,6 +1,6 @@
-//! Crate edges: the table in ARCHITECTURE.md and the manifests say the same, in both directions.
+//! Crate edges: the table in ARCHITECTURE.md and the manifests agree, in both directions.
 //!
-//! Development dependencies are free, except that crates for tests may be nothing else.
+//! Development dependencies are not restricted, except that crates for tests may be nothing else.
 
 use super::{Finding, Repository, numbered};
 use crate::workspace::{Package, Purpose, Workspace};
@@ -53,7 +53,7 @@ fn parse_table(document: &str) -> Option<Vec<Row>> {
     (!rows.is_empty()).then_some(rows)
 }
 
-/// Reads one row; the header and the dashes below it name no crate in backticks and are none.
+/// Reads one row; the header and the dashes below it name no crate in backticks and are not rows.
 fn parse_row(line: usize, text: &str) -> Option<Row> {
     let mut cells = text.trim().strip_prefix('|')?.split('|');
     let name = in_backticks(cells.next()?).into_iter().next()?;
@@ -68,7 +68,7 @@ fn in_backticks(cell: &str) -> BTreeSet<String> {
 }
 
 fn compare(rows: &[Row], workspace: &Workspace) -> Vec<Finding> {
-    // The table may call a crate of ours by folder or by package name; both mean the folder.
+    // The table may name a crate of ours by folder or by package name; both mean the folder.
     let folders: BTreeMap<&str, &str> =
         workspace.packages.iter().map(|package| (package.name.as_str(), package.short_name())).collect();
     let short = |name: &str| folders.get(name).map_or(name, |folder| *folder).to_owned();

@@ -15,7 +15,7 @@ struct Definition<'a> {
     line: usize,
 }
 
-/// Finds public types of the same name that the glossary does not tell apart, and rows that name no definition.
+/// Finds public types of the same name that the glossary does not distinguish, and rows that name no definition.
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     let definitions = definitions(repository);
     let mut by_name: BTreeMap<&str, Vec<&Definition>> = BTreeMap::new();

@@ -19,16 +19,16 @@ use crate::workspace::Workspace;
 use std::fmt;
 use std::path::Path;
 
-/// How `tidy` is typed.
+/// The usage of `tidy`.
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask tidy [--rules]
 
-Run the repository's own checks and print every finding as `path:line: what is wrong and what to do`.
+Run the repository's own checks and print every finding as `path:line: problem; fix`.
 
   --rules   Print every rule handle with the tests that cite it instead, those without a test first
 ";
 
-/// All that the checks may look at.
+/// The input of the checks.
 #[derive(Debug, Default)]
 struct Repository {
     tree: Tree,

@@ -7,7 +7,7 @@ use super::{Finding, Repository, code};
 use crate::tree::Tree;
 use std::collections::BTreeSet;
 
-/// A module that lives in another file.
+/// A module in another file.
 #[derive(Debug, PartialEq, Eq)]
 struct Declaration {
     /// Names of the inline modules around it, outermost first.
@@ -17,7 +17,7 @@ struct Declaration {
     path: Option<String>,
 }
 
-/// A file to read declarations from, and the folder where its modules live.
+/// A file to read declarations from, and the folder of its modules.
 struct Reached {
     file: String,
     children: String,
@@ -48,7 +48,7 @@ fn reachable<'a>(tree: &Tree, roots: impl Iterator<Item = &'a str>) -> BTreeSet<
 }
 
 impl Reached {
-    /// A file whose modules live beside it: a target's first file, `mod.rs`, or one named by `#[path]`.
+    /// A file whose modules are beside it: a target's first file, `mod.rs`, or one named by `#[path]`.
     fn root(file: &str) -> Self {
         Self { file: file.to_owned(), children: folder(file).to_owned() }
     }

@@ -1,11 +1,11 @@
-//! The pure crates stay pure: by their manifests, and by lints that all of them share word for word.
+//! The pure crates stay pure: by their manifests, and by lints that are equal in all of them.
 //!
-//! Also here: every crate inherits the lints of the workspace, for a crate that forgets the line has none.
+//! Also here: every crate inherits the lints of the workspace, because a crate without that line has no lints.
 
 use super::{Finding, Repository, numbered};
 use crate::workspace::{Package, Purpose};
 
-/// The crates that know no clock, client, async, randomness or I/O.
+/// The crates without clock, client, async, randomness or I/O.
 const PURE: [&str; 12] = [
     "model",
     "decide",
@@ -21,7 +21,7 @@ const PURE: [&str; 12] = [
     "view",
 ];
 
-/// Crates through which a clock, a client, async, randomness or logging would come in.
+/// Crates that would add a clock, a client, async, randomness or logging.
 const IMPURE_DEPENDENCIES: &[&str] = &[
     "async-std",
     "chrono",
@@ -41,7 +41,7 @@ const IMPURE_DEPENDENCIES: &[&str] = &[
     "tracing",
 ];
 
-/// What the shared `clippy.toml` must at least forbid.
+/// The minimum of paths that the shared `clippy.toml` must forbid.
 const FORBIDDEN_PATHS: &[&str] = &[
     "std::time::Instant::now",
     "std::time::SystemTime::now",
@@ -76,7 +76,7 @@ fn impure_dependencies(package: &Package) -> Vec<Finding> {
         .collect()
 }
 
-/// The copies of `clippy.toml` are equal, and forbid what they are there to forbid.
+/// The copies of `clippy.toml` are equal, and forbid these paths.
 fn lint_files(repository: &Repository) -> Vec<Finding> {
     let path = |name: &str| format!("crates/{name}/clippy.toml");
     let model = path(PURE[0]);
@@ -126,7 +126,7 @@ mod tests {
         check(&repository).iter().map(Finding::to_string).collect()
     }
 
-    /// A tree in which every pure crate has this `clippy.toml`, and `crates/check` perhaps another.
+    /// A tree in which every pure crate has this `clippy.toml`, and `crates/check` possibly another.
     fn copies(text: &str, of_check: &str) -> Tree {
         let paths = PURE.map(|name| format!("crates/{name}/clippy.toml"));
         let copies =

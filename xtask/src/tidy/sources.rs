@@ -1,17 +1,17 @@
-//! Every Rust file says what it is, is short enough to read, and leaves nothing for later.
+//! Every Rust file describes itself, is short enough to read, and has no unfinished parts.
 
 use super::{Finding, Repository, code, numbered};
 
-/// The longest file we can still call one room; most are a third of this.
+/// The maximum number of lines of a file; most have a third of this.
 const LINES_MAX: usize = 700;
 
-/// Notes to self. Built from parts, so that this file does not find itself.
+/// Markers of open work. Built from parts, so that this file does not find itself.
 const NOTES: [&str; 2] = [concat!("FIX", "ME"), concat!("TO", "DO")];
 
-/// Macros that stand for code that is not there yet, or was left over from a hunt.
+/// Macros that stand for missing code, or that remain from debugging.
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 
-/// Looks at every Rust file of the repository.
+/// Checks every Rust file of the repository.
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     repository.tree.with_extension("rs").flat_map(|(path, text)| check_file(path, text)).collect()
 }
@@ -19,15 +19,11 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
 fn check_file(path: &str, text: &str) -> Vec<Finding> {
     let mut findings = Vec::new();
     if !opens_with_a_sentence(text) {
-        findings.push(Finding::new(
-            path,
-            1,
-            "does not open with `//!`; say what the file is and what it is not",
-        ));
+        findings.push(Finding::new(path, 1, "does not begin with `//!`; describe the file"));
     }
     let lines = text.lines().count();
     if lines > LINES_MAX {
-        let message = format!("has {lines} lines, more than {LINES_MAX}; there is a second room in it");
+        let message = format!("has {lines} lines, more than {LINES_MAX}; split it");
         findings.push(Finding::new(path, lines, message));
     }
     findings.extend(notes(path, text));
@@ -44,7 +40,7 @@ fn notes(path: &str, text: &str) -> Vec<Finding> {
     let noted = numbered(text).filter_map(|(line, content)| Some((line, note(content)?)));
     noted
         .map(|(line, note)| {
-            Finding::new(path, line, format!("says {note}; do it, or open an issue and delete it"))
+            Finding::new(path, line, format!("contains {note}; do it, or open an issue and delete it"))
         })
         .collect()
 }
@@ -62,7 +58,7 @@ fn unfinished(path: &str, text: &str) -> Vec<Finding> {
         let message = if UNFINISHED.contains(token) && word(index + 1) == "!" {
             format!("`{token}!` is left over; finish the code")
         } else if *token == "ignore" && word(index.wrapping_sub(1)) == "[" {
-            "an ignored test tests nothing; assert today's wrong answer, with a note".to_owned()
+            "an ignored test tests nothing; assert the current wrong result, with a note".to_owned()
         } else {
             continue;
         };

@@ -1,4 +1,4 @@
-//! The administrator's connections: little more than bytes, so that the numbers are the server's.
+//! The administrator's connections: with little overhead, so that the numbers are the server's.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub(crate) struct Client {
     config: ClientConfig,
 }
 
-/// What a connection speaks.
+/// The protocol of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sender {
     One,
@@ -71,7 +71,7 @@ impl Client {
         }
     }
 
-    /// That many HTTP/1.1 connections.
+    /// Opens so many HTTP/1.1 connections.
     pub(crate) async fn senders(&self, count: usize) -> Vec<Connection> {
         let mut senders = Vec::new();
         for _ in 0..count {
@@ -82,8 +82,8 @@ impl Client {
 }
 
 impl Connection {
-    /// Asks and waits for the whole answer: its status and its length.
-    pub(crate) async fn ask(&mut self, method: &str, path: &str, body: impl Into<Bytes>) -> (u16, usize) {
+    /// Sends a request and reads the whole response; returns its status and its length.
+    pub(crate) async fn send(&mut self, method: &str, path: &str, body: impl Into<Bytes>) -> (u16, usize) {
         let response = self.begin(method, path, body).await;
         let status = response.status().as_u16();
         let mut body = response.into_body();
@@ -94,7 +94,7 @@ impl Connection {
         (status, length)
     }
 
-    /// Asks and waits for the head of the answer.
+    /// Sends a request and returns the head of the response.
     pub(crate) async fn begin(
         &mut self,
         method: &str,

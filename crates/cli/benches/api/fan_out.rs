@@ -1,4 +1,4 @@
-//! One write, a thousand watchers: how long until each was told.
+//! One write and a thousand watchers: the time until each watcher receives the event.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,19 +9,19 @@ use tokio::sync::mpsc;
 use crate::client::{Client, Connection, Sender};
 use crate::load::{WATCHED, object, path};
 
-/// How long it took, in milliseconds.
+/// Times from a write to its events, in milliseconds.
 pub(crate) struct FanOut {
-    /// Half of all watchers of all writes.
+    /// The median over all watchers and writes.
     pub(crate) median: f64,
-    /// 99 of 100 of them.
+    /// The 99th percentile.
     pub(crate) most: f64,
-    /// The last watcher of each write; the median of these.
+    /// The last watcher of each write; the median over all writes.
     pub(crate) last: f64,
 }
 
 const ROUNDS: usize = 40;
 
-/// Writes, and waits for every watcher, again and again.
+/// Repeatedly writes and waits for every watcher.
 pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> FanOut {
     let (sent, mut received) = mpsc::unbounded_channel();
     let connections = match kind {
@@ -33,20 +33,21 @@ pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> F
         senders.push(client.sender(kind).await);
     }
     let mut writer = client.sender(Sender::One).await;
-    // The second time, it is there already.
-    writer.ask("POST", &path(WATCHED), object("news", 0)).await;
+    // The second time, the object exists already.
+    writer.send("POST", &path(WATCHED), object("news", 0)).await;
     for watcher in 0..watchers {
         begin(&mut senders[watcher % connections], sent.clone()).await;
     }
-    // Every watch begins with what is there.
+    // Every watch begins with the existing object.
     for _ in 0..watchers {
         next(&mut received).await;
     }
     let (mut all, mut last) = (Vec::new(), Vec::new());
     for round in 0..ROUNDS {
         let began = Instant::now();
-        let (status, _) =
-            writer.ask("PUT", &format!("{}/news", path(WATCHED)), object("news", 1 + watchers + round)).await;
+        let (status, _) = writer
+            .send("PUT", &format!("{}/news", path(WATCHED)), object("news", 1 + watchers + round))
+            .await;
         assert_eq!(status, 200);
         let mut slowest = Duration::ZERO;
         for _ in 0..watchers {
@@ -68,23 +69,23 @@ pub(crate) async fn measure(client: &Client, kind: Sender, watchers: usize) -> F
     }
 }
 
-/// When the next watcher received the change.
+/// The time at which the next watcher received the change.
 async fn next(received: &mut mpsc::UnboundedReceiver<Instant>) -> Instant {
     let at = tokio::time::timeout(Duration::from_secs(20), received.recv()).await;
-    at.expect("every watcher receives the change").expect("the watchers watch")
+    at.expect("every watcher receives the change").expect("the watches are open")
 }
 
 /// Starts a watch that reports every change.
-async fn begin(sender: &mut Connection, told: mpsc::UnboundedSender<Instant>) {
+async fn begin(sender: &mut Connection, arrivals: mpsc::UnboundedSender<Instant>) {
     let watch = format!("{}?watch=true", path(WATCHED));
     let response = sender.begin("GET", &watch, "").await;
     assert_eq!(response.status().as_u16(), 200);
-    let told = Arc::new(told);
+    let arrivals = Arc::new(arrivals);
     tokio::spawn(async move {
         let mut body = response.into_body();
         while let Some(Ok(frame)) = body.frame().await {
-            // One frame per change, unless changes come faster than they are told; here they do not.
-            if frame.is_data() && told.send(Instant::now()).is_err() {
+            // One frame per change, unless changes are faster than the watch; here they are not.
+            if frame.is_data() && arrivals.send(Instant::now()).is_err() {
                 return;
             }
         }

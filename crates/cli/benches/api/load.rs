@@ -1,33 +1,33 @@
-//! Requests as fast as they are answered.
+//! Requests at the highest rate.
 
 use std::time::{Duration, Instant};
 
 use crate::client::{Client, Connection, Sender};
 
-/// Where the load is, the objects of the list, and the many that fill the store.
+/// The namespaces of the load, of the objects that are listed, and of those that fill the store.
 pub(crate) const LOAD: &str = "load";
 pub(crate) const LISTED: &str = "listed";
 pub(crate) const MANY: &str = "many";
 /// The path of the watched object.
 pub(crate) const WATCHED: &str = "watched";
 
-/// Makes the namespaces that the load goes to.
+/// Creates the namespaces of the load.
 pub(crate) async fn namespaces(client: &Client) {
     let mut sender = client.sender(Sender::One).await;
     for name in [LOAD, LISTED, MANY, WATCHED] {
         let body = format!(r#"{{"apiVersion":"v1","kind":"Namespace","metadata":{{"name":"{name}"}}}}"#);
-        assert_eq!(sender.ask("POST", "/api/v1/namespaces", body).await.0, 201);
+        assert_eq!(sender.send("POST", "/api/v1/namespaces", body).await.0, 201);
     }
 }
 
-/// Creates objects for a while; says how many per second.
+/// Creates objects for a while; returns the number per second.
 pub(crate) async fn creates(senders: Vec<Connection>, time: Duration) -> (f64, Vec<Connection>) {
     let request =
         |connection, number| ("POST", path(LOAD), object(&format!("o-{connection}-{number}"), number));
     run(senders, Until::Time(time), request, 201).await
 }
 
-/// Updates one object per connection for a while; says how many per second.
+/// Updates one object per connection for a while; returns the number per second.
 pub(crate) async fn updates(senders: Vec<Connection>, time: Duration) -> (f64, Vec<Connection>) {
     let request = |connection, number| {
         let name = format!("o-{connection}-0");
@@ -36,14 +36,14 @@ pub(crate) async fn updates(senders: Vec<Connection>, time: Duration) -> (f64, V
     run(senders, Until::Time(time), request, 200).await
 }
 
-/// Reads objects for a while; says how many per second.
+/// Reads objects for a while; returns the number per second.
 pub(crate) async fn gets(senders: Vec<Connection>, time: Duration) -> (f64, Vec<Connection>) {
     let request =
         |connection, number| ("GET", format!("{}/o-{connection}-{}", path(LOAD), number % 10), String::new());
     run(senders, Until::Time(time), request, 200).await
 }
 
-/// Creates that many objects in a namespace; says how many bytes each has as JSON.
+/// Creates so many objects in a namespace; returns the size of each as JSON, in bytes.
 pub(crate) async fn fill(
     senders: Vec<Connection>,
     namespace: &str,
@@ -56,17 +56,17 @@ pub(crate) async fn fill(
         ("POST", place.clone(), object(&format!("o-{connection}-{number}"), number))
     };
     let (_, mut senders) = run(senders, Until::Count(each), request, 201).await;
-    let size = senders[0].ask("GET", &format!("{}/o-0-0", path(&namespace)), "").await.1;
+    let size = senders[0].send("GET", &format!("{}/o-0-0", path(&namespace)), "").await.1;
     (size, senders)
 }
 
-/// Lists again and again; says how many milliseconds the median took.
+/// Lists repeatedly; returns the median in milliseconds.
 pub(crate) async fn lists(client: &Client, count: usize, times: usize) -> f64 {
     let mut sender = client.sender(Sender::One).await;
     let mut taken = Vec::new();
     for _ in 0..times {
         let began = Instant::now();
-        let (status, bytes) = sender.ask("GET", &path(LISTED), "").await;
+        let (status, bytes) = sender.send("GET", &path(LISTED), "").await;
         assert!(status == 200 && bytes > count * 500, "{status}, {bytes} bytes");
         taken.push(began.elapsed().as_secs_f64() * 1000.0);
     }
@@ -79,7 +79,7 @@ pub(crate) fn path(namespace: &str) -> String {
     format!("/api/v1/namespaces/{namespace}/configmaps")
 }
 
-/// An object of about 1 KB as JSON, once the server has added what it adds.
+/// An object of about 1 KB as JSON, including the fields that the server adds.
 pub(crate) fn object(name: &str, number: usize) -> String {
     let padding = "abcdefghijklmnop".repeat(40);
     format!(
@@ -112,7 +112,7 @@ async fn run(
                     Until::Count(count) => number < count,
                 } {
                     let (method, path, body) = request(connection, number);
-                    let (status, _) = sender.ask(method, &path, body).await;
+                    let (status, _) = sender.send(method, &path, body).await;
                     assert_eq!(status, expected, "{method} {path}");
                     number += 1;
                 }

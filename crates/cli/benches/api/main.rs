@@ -1,12 +1,12 @@
-//! How fast the API is over TLS, and what it takes: `cargo xtask bench api`.
+//! The speed of the API over TLS, and the resources it needs: `cargo xtask bench api`.
 //!
 //! The real binary on a fresh directory, 64 connections that are kept alive, objects of about 1 KB, everything durable
-//! before it is acknowledged. The load comes from this process, on the same cores. The directory is made in
-//! `GANTRY_BENCH_DIR`, or where temporary files go.
+//! before it is acknowledged. The load is made by this process, on the same cores. The directory is created in
+//! `GANTRY_BENCH_DIR`, or in the system's directory for temporary files.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its numbers")]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a benchmark that cannot go on should say so and stop")]
-#![allow(clippy::cast_precision_loss, reason = "numbers for people")]
+#![allow(clippy::cast_precision_loss, reason = "numbers for display")]
 
 mod client;
 mod fan_out;
@@ -39,12 +39,12 @@ fn main() {
 
 async fn measure(directory: &std::path::Path, many: usize) -> Vec<Row> {
     let mut rows = Vec::new();
-    // Once for the certificates, so that the second start is what every later one is; the first is told too.
+    // The first start creates the certificates, so the second one is typical; both are reported.
     let first = started(directory).await;
-    rows.push(Row::new("very first start to first answer", "ms", first.1, Bound::None));
+    rows.push(Row::new("very first start to first response", "ms", first.1, Bound::None));
     drop(first);
     let (process, taken) = started(directory).await;
-    rows.push(Row::new("start to first answer, empty store", "ms", taken, Bound::AtMost(100.0)));
+    rows.push(Row::new("start to first response, empty store", "ms", taken, Bound::AtMost(100.0)));
     tokio::time::sleep(Duration::from_secs(1)).await;
     let idle = process.resident_bytes();
     rows.push(Row::new("idle resident memory", "MB", megabytes(idle), Bound::AtMost(20.0)));
@@ -65,13 +65,13 @@ async fn measure(directory: &std::path::Path, many: usize) -> Vec<Row> {
 
     for (shape, kind) in [("64 HTTP/2 connections", Sender::Two), ("1,000 HTTP/1.1 connections", Sender::One)]
     {
-        let told = fan_out::measure(&client, kind, WATCHERS).await;
+        let delays = fan_out::measure(&client, kind, WATCHERS).await;
         let row = |what: &str, value, bound| {
             Row::new(&format!("write to {what} watcher, {shape}"), "ms", value, bound)
         };
-        rows.push(row("median", told.median, Bound::None));
-        rows.push(row("99% of", told.most, Bound::None));
-        rows.push(row("last of 1,000, median", told.last, Bound::AtMost(20.0)));
+        rows.push(row("median", delays.median, Bound::None));
+        rows.push(row("99% of", delays.most, Bound::None));
+        rows.push(row("last of 1,000, median", delays.last, Bound::AtMost(20.0)));
     }
 
     let (size, _) = load::fill(senders, load::MANY, many).await;
@@ -80,7 +80,7 @@ async fn measure(directory: &std::path::Path, many: usize) -> Vec<Row> {
     let (process, taken) = started(directory).await;
     println!("started again with {many} objects more in {:?}", began.elapsed());
     rows.push(Row::new(
-        &format!("start to first answer, {many} objects"),
+        &format!("start to first response, {many} objects"),
         "ms",
         taken,
         Bound::AtMost(1000.0),
@@ -97,13 +97,13 @@ async fn measure(directory: &std::path::Path, many: usize) -> Vec<Row> {
     rows
 }
 
-/// Starts a server and waits for its first answer; says how many milliseconds that took.
+/// Starts a server and waits for its first response; returns the milliseconds that it took.
 async fn started(directory: &std::path::Path) -> (Process, f64) {
     let began = Instant::now();
     let process = Process::start(directory);
     let client = Client::of(directory, process.address());
     let mut sender = client.sender(Sender::One).await;
-    let (status, _) = sender.ask("GET", "/version", "").await;
+    let (status, _) = sender.send("GET", "/version", "").await;
     assert_eq!(status, 200);
     (process, began.elapsed().as_secs_f64() * 1000.0)
 }

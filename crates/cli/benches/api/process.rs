@@ -8,12 +8,12 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 pub(crate) struct Process {
     child: Child,
     address: String,
-    /// Kept open: the server may say more.
+    /// Kept open, because the server may print more.
     _stdout: BufReader<ChildStdout>,
 }
 
 impl Process {
-    /// Starts a server on this directory, and waits until it says where it is.
+    /// Starts a server on this directory, and waits until it prints its address.
     pub(crate) fn start(directory: &Path) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_gantry"))
             .args(["apiserver", "--listen", "127.0.0.1:0", "--data-dir"])
@@ -26,7 +26,7 @@ impl Process {
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let address = line.trim().strip_prefix("The API is at https://");
-        let address = address.unwrap_or_else(|| panic!("the server said {line:?}")).to_owned();
+        let address = address.unwrap_or_else(|| panic!("the server printed {line:?}")).to_owned();
         Self { child, address, _stdout: stdout }
     }
 
@@ -34,7 +34,7 @@ impl Process {
         &self.address
     }
 
-    /// How much memory the system has given it.
+    /// The resident memory of the process.
     pub(crate) fn resident_bytes(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();

@@ -1,4 +1,4 @@
-//! The numbers, each beside what it is held to.
+//! The numbers with their bounds.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ pub(crate) struct Row {
     bound: Bound,
 }
 
-/// What a number is held to.
+/// The bound of a number.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
     AtLeast(f64),
@@ -36,7 +36,7 @@ impl Row {
     }
 }
 
-/// All of them.
+/// The table of all rows.
 pub(crate) fn table(rows: &[Row]) -> String {
     let mut text = String::from("\n");
     for row in rows {

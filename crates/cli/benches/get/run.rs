@@ -1,23 +1,23 @@
-//! One run of a client: when its lines came, and how much processor time it took.
+//! One run of a client: when its lines arrived, and how much processor time it took.
 
 use std::io::Read as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What was seen of one run.
-pub(crate) struct Look {
+/// The measurements of one run.
+pub(crate) struct Measurement {
     pub(crate) first_milliseconds: f64,
     pub(crate) last_milliseconds: f64,
     pub(crate) processor_milliseconds: f64,
     pub(crate) lines: usize,
 }
 
-/// The kernel counts in hundredths of a second, on every machine that we know of.
+/// The kernel counts in hundredths of a second on all machines known to us.
 const MILLISECONDS_A_TICK: f64 = 10.0;
 
-impl Look {
-    /// Runs `get pods -A`. The home is ours, so that both begin with what they themselves left there.
+impl Measurement {
+    /// Runs `get pods -A`. Both clients have the same home directory, with the caches of their earlier runs.
     pub(crate) fn take(binary: &Path, home: &Path, kubeconfig: &Path) -> Self {
         let began = Instant::now();
         let mut child = Command::new(binary)
@@ -51,9 +51,9 @@ impl Look {
     }
 }
 
-/// The one in the middle.
-pub(crate) fn median(looks: &[Look], number: impl Fn(&Look) -> f64) -> f64 {
-    let mut numbers: Vec<f64> = looks.iter().map(number).collect();
+/// The median.
+pub(crate) fn median(measurements: &[Measurement], number: impl Fn(&Measurement) -> f64) -> f64 {
+    let mut numbers: Vec<f64> = measurements.iter().map(number).collect();
     numbers.sort_by(f64::total_cmp);
     numbers[numbers.len() / 2]
 }
@@ -66,7 +66,7 @@ fn milliseconds(since: Instant) -> f64 {
 fn processor_milliseconds(id: u32) -> f64 {
     loop {
         let stat = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
-        // The name stands in parentheses and may hold anything; what comes after it is numbers.
+        // The name is in parentheses and may contain anything; the fields after it are numbers.
         let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
         if fields[0] == "Z" {
             let ticks: f64 = fields[11..13].iter().map(|field| field.parse::<f64>().unwrap()).sum();

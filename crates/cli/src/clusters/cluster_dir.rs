@@ -114,7 +114,7 @@ impl ClusterDir {
         made.map_err(|error| format!("cannot create {}: {error}", self.directory.display()))
     }
 
-    /// The file that says what this machine runs as a node of the cluster.
+    /// The record of what this machine runs as a node of the cluster.
     pub(crate) fn node_record(&self) -> PathBuf {
         self.directory.join("node.json")
     }

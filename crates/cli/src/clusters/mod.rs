@@ -75,9 +75,9 @@ pub(crate) fn names() -> Vec<String> {
 
 /// The kubeconfigs of clusters of this user.
 pub(crate) struct Kubeconfigs {
-    /// That of the default cluster: `gantry`, or the only other one that is running.
+    /// The kubeconfig of the default cluster: `gantry`, or the only other one that is running.
     pub(crate) usual: Option<PathBuf>,
-    /// Those of all clusters.
+    /// The kubeconfigs of all clusters.
     pub(crate) all: Vec<PathBuf>,
 }
 

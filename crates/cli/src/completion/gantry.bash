@@ -16,7 +16,7 @@ _gantry() {
             *) COMPREPLY+=("${candidate%%$'\t'*}") ;;
         esac
     done < <("$gantry" __complete -- "${typed[@]:1}" 2>/dev/null)
-    # What stands before the last of these is another word to readline, and stays as it is.
+    # Readline breaks words at `:` and `=`, so candidates must not repeat the text before the last of them.
     current="${typed[${#typed[@]}-1]}"
     if [[ $COMP_WORDBREAKS == *:* && $current == *:* ]]; then
         head="${current%"${current##*:}"}"

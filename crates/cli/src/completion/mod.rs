@@ -52,7 +52,7 @@ impl Candidate {
 }
 
 /// Prints the candidates for the last of these words.
-pub(crate) fn answer(words: &[String]) -> ExitCode {
+pub(crate) fn print_candidates(words: &[String]) -> ExitCode {
     let mut root = Gantry::command();
     root.build();
     let request = CompletionRequest::of(&root, words);

@@ -1,6 +1,6 @@
 //! `/healthz` and `/metrics` of a process that has no API of its own.
 //!
-//! A process is healthy if it answers, leader or not: waiting for the lease is normal operation.
+//! A process is healthy if it responds, whether it leads or not: waiting for the lease is normal operation.
 
 use std::net::SocketAddr;
 
@@ -31,14 +31,14 @@ pub(super) async fn serve(
             // Clients retry failed connections.
             let Ok((stream, _)) = accepted else { continue };
             let metrics = metrics.clone();
-            tokio::spawn(async move { answer(stream, &metrics).await });
+            tokio::spawn(async move { respond(stream, &metrics).await });
         }
         Ok(())
     })
 }
 
-/// Answers one request and closes the connection; requests are rare.
-async fn answer(mut stream: TcpStream, metrics: &Metrics) -> std::io::Result<()> {
+/// Serves one request and closes the connection; requests are rare.
+async fn respond(mut stream: TcpStream, metrics: &Metrics) -> std::io::Result<()> {
     let request = head(&mut stream).await?;
     let line = String::from_utf8_lossy(&request);
     let path = line.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default();
@@ -56,7 +56,7 @@ async fn answer(mut stream: TcpStream, metrics: &Metrics) -> std::io::Result<()>
     stream.shutdown().await
 }
 
-/// Reads a request up to the end of its head, which may come in any number of pieces.
+/// Reads a request up to the end of its head, which may arrive in any number of pieces.
 async fn head(stream: &mut TcpStream) -> std::io::Result<Vec<u8>> {
     let mut request = Vec::new();
     let mut limited = stream.take(REQUEST_MAX);

@@ -8,7 +8,7 @@ use gantry_kubectl::verbs::{
 };
 use gantry_kubectl::{ClientContext, Failure};
 
-use super::tell;
+use super::print_failure;
 use crate::cluster::ClusterFlags;
 use crate::output;
 
@@ -100,11 +100,11 @@ impl ApiResourcesFlags {
 
 impl VersionFlags {
     /// Prints the version of the client, without a cluster.
-    pub(super) fn tell(self) -> ExitCode {
+    pub(super) fn print_client_version(self) -> ExitCode {
         match client_version(&self.options()) {
             Ok(text) => output::print(&text),
             Err(failure) => {
-                tell(&failure);
+                print_failure(&failure);
                 ExitCode::FAILURE
             }
         }

@@ -219,7 +219,7 @@ impl Verb {
             _ => ExitCode::FAILURE,
         };
         match self {
-            Self::Version(flags) if flags.client => flags.tell(),
+            Self::Version(flags) if flags.client => flags.print_client_version(),
             verb => with_exit_code(&cluster, before, failed, async |ctx| verb.play(ctx).await),
         }
     }
@@ -313,7 +313,7 @@ fn with_exit_code(
             Ok(code) => code,
             Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
             Err(failure) => {
-                tell(&failure);
+                print_failure(&failure);
                 failed
             }
         }
@@ -329,7 +329,7 @@ fn by_default(chosen: &ImplicitContext, server: &str) -> String {
 }
 
 /// Prints a failure.
-fn tell(failure: &Failure) {
+fn print_failure(failure: &Failure) {
     print_stderr(failure.lines().trim_end_matches('\n'));
 }
 

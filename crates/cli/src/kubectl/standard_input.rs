@@ -1,4 +1,4 @@
-//! Standard input for sessions in containers, and the terminal that it may be.
+//! Standard input for sessions in containers, which may be a terminal.
 
 use std::io::{self, IsTerminal as _, Read as _};
 use std::thread;
@@ -14,7 +14,7 @@ const READ_BYTES: usize = 4 << 10;
 /// Standard input. The terminal is restored when it is dropped.
 #[derive(Default)]
 pub(super) struct StandardInput {
-    /// How the terminal was before it was made raw.
+    /// The settings of the terminal before it was made raw.
     before: Option<Termios>,
 }
 
@@ -42,7 +42,7 @@ impl LocalTerminal for StandardInput {
         if let Ok(before) = termios::tcgetattr(io::stdin()) {
             let mut raw = before.clone();
             raw.make_raw();
-            // Otherwise it stays as it is, which is less comfortable.
+            // On failure, the terminal keeps its settings and sends input line by line.
             if termios::tcsetattr(io::stdin(), OptionalActions::Now, &raw).is_ok() {
                 self.before = Some(before);
             }

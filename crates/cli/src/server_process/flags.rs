@@ -109,7 +109,7 @@ pub(crate) struct EtcdFiles {
     pub(crate) key: Option<PathBuf>,
 }
 
-/// An admission plugin that can be left out.
+/// An admission plugin that can be disabled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AdmissionPlugin {
     /// Without it, pods need no service account and no token is mounted into them

@@ -60,10 +60,10 @@ mod tests {
             assert_eq!(warning(here), None);
         }
         for beyond in [":6443", "0.0.0.0:1", "[::]:1", "192.0.2.1:6443"] {
-            let said = warning(beyond).unwrap();
+            let message = warning(beyond).unwrap();
             assert!(
-                said.contains("reached by other machines") && said.contains("docs/security.md"),
-                "{said}"
+                message.contains("reached by other machines") && message.contains("docs/security.md"),
+                "{message}"
             );
         }
     }
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn what_is_no_address_gets_an_example() {
         for wrong in ["6443", "nowhere", "127.0.0.1:", "127.0.0.1:70000", "::1:80"] {
-            assert!(read(wrong).is_err_and(|said| said.contains("such as 127.0.0.1:6443")), "{wrong}");
+            assert!(read(wrong).is_err_and(|message| message.contains("such as 127.0.0.1:6443")), "{wrong}");
         }
     }
 }

@@ -113,7 +113,7 @@ pub(crate) async fn launch(options: Options) -> Result<Cluster, String> {
     Ok(cluster)
 }
 
-/// Warns if other machines can connect, whatever the log level.
+/// Warns if other machines can connect, regardless of the log level.
 pub(crate) fn warn_if_exposed(address: SocketAddr) {
     let Some(warning) = listen::exposure_warning(address) else { return };
     if tracing::enabled!(tracing::Level::WARN) {

@@ -7,7 +7,7 @@ use gantry_cluster::StartError;
 use gantry_runtime::error_chain;
 use gantry_store_embedded::OpenError;
 
-/// The flag, what is wrong with it, and a hint.
+/// The flag, the error, and a hint.
 pub(super) fn explain(error: &StartError) -> String {
     match error {
         StartError::Nodes(invalid) => format!("--nodes: {invalid}\nhint: name a smaller number"),

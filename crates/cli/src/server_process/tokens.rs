@@ -56,7 +56,7 @@ fn token(line: &str) -> Result<StaticToken, String> {
 mod tests {
     use super::*;
 
-    /// A7.1: a static token stands for a user with groups.
+    /// A7.1: a static token authenticates a user with groups.
     #[test]
     fn tokens_are_read_as_kube_apiserver_reads_them() {
         let tokens = parse("# ours\ns3cret\n\nabc, jane ,42,\"dev,ops\"\nxyz,bot\n").unwrap();

@@ -38,7 +38,7 @@ pub(super) fn secret(
     })
 }
 
-/// Creates what nodes need to join, or corrects it.
+/// Creates the objects that nodes need to join, or corrects them.
 pub(super) async fn prepare(cluster: &Cluster, server: &str, authority: &str) -> Result<(), Failure> {
     for (path, object) in roles() {
         let applied: Result<Value, _> = cluster.api.apply(&ResourcePath::path(path), &object).await;

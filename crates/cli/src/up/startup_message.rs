@@ -18,7 +18,7 @@ pub(super) struct StartupMessage<'h> {
 /// Examples for a cluster with nodes.
 const WITH_NODES: &str = "  kubectl rollout status deployment/web
   kubectl set image deployment/web nginx=nginx:broken   # this one gets stuck
-  gantry why deployment/web                             # and this says why
+  gantry why deployment/web                             # and this reports why
   kubectl rollout undo deployment/web
 ";
 

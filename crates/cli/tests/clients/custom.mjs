@@ -1,11 +1,11 @@
-// A session of the official JavaScript client with a kind that was defined: ApiextensionsV1Api and CustomObjectsApi.
+// A session of the official JavaScript client with a custom kind: ApiextensionsV1Api and CustomObjectsApi.
 // Ends with exit code 0 and a line per step, or with the assertion that failed.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 
-// The client is installed beside the build, not beside this file.
+// The client is installed in the build directory, not next to this file.
 const require = createRequire(`${process.env.NODE_CLIENT}/`);
 const k8s = require("@kubernetes/client-node");
 
@@ -22,9 +22,9 @@ function boat(name, crew) {
   return { apiVersion: "sea.example.com/v1", kind: "Boat", metadata: { name }, spec: { crew } };
 }
 
-/** The call is refused, and the client understands why. */
+/** The call is rejected, and the client gets the reason. */
 async function refused(code, promise) {
-  await assert.rejects(promise, (error) => error.code === code, `expected a refusal with ${code}`);
+  await assert.rejects(promise, (error) => error.code === code, `expected an error with ${code}`);
 }
 
 async function define() {
@@ -48,7 +48,7 @@ async function createAndRead() {
   await refused(404, boats.getNamespacedCustomObject({ ...kind, name: "missing" }));
 }
 
-/** An informer on boats knows of everything that is written. */
+/** An informer of boats sees all writes. */
 async function watchBoats() {
   const list = () => boats.listNamespacedCustomObject(kind);
   const informer = k8s.makeInformer(config, "/apis/sea.example.com/v1/namespaces/default/boats", list);
@@ -80,8 +80,8 @@ async function patchInEveryWay() {
 async function replaceItsParts() {
   const body = await boats.getNamespacedCustomObject(anna);
   body.status = { crew: 4, phase: "at sea" };
-  const told = await boats.replaceNamespacedCustomObjectStatus({ ...anna, body });
-  assert.deepEqual(told.status, body.status);
+  const updated = await boats.replaceNamespacedCustomObjectStatus({ ...anna, body });
+  assert.deepEqual(updated.status, body.status);
   await refused(409, boats.replaceNamespacedCustomObject({ ...anna, body }));
   const scale = await boats.getNamespacedCustomObjectScale(anna);
   assert.deepEqual([scale.kind, scale.spec.replicas, scale.status.replicas], ["Scale", 4, 4]);

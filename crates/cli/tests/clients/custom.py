@@ -1,4 +1,4 @@
-"""A session of the official Python client with a kind that was defined: ApiextensionsV1Api and CustomObjectsApi.
+"""A session of the official Python client with a custom kind: ApiextensionsV1Api and CustomObjectsApi.
 
 Ends with exit code 0 and a line per step, or with the assertion that failed.
 """
@@ -17,13 +17,13 @@ def boat(name, crew):
 
 
 def refused(status, words, call, *arguments, **options):
-    """The call is refused, and the client understands why."""
+    """The call is rejected, and the client gets the reason."""
     try:
         call(*arguments, **options)
     except client.ApiException as refusal:
         assert (refusal.status, words in refusal.body) == (status, True), (refusal.status, refusal.body)
     else:
-        raise AssertionError(f"{call.__name__} was not refused")
+        raise AssertionError(f"{call.__name__} was not rejected")
 
 
 def define(definitions, _):
@@ -34,7 +34,7 @@ def define(definitions, _):
         if event["object"].metadata.name == NAME and conditions.get("Established") == "True":
             break
     else:
-        raise AssertionError("it is never established")
+        raise AssertionError("the definition is never established")
     found = definitions.read_custom_resource_definition(NAME)
     assert found.spec.versions[0].schema.open_apiv3_schema.properties["spec"].required == ["crew"], found
     assert found.status.stored_versions == ["v1"], found.status
@@ -85,7 +85,7 @@ def change_in_every_way(_, boats):
 
 
 def find_by_discovery(_, boats):
-    """The dynamic client knows nothing of boats but what the server says."""
+    """The dynamic client knows boats by discovery only."""
     found = dynamic.DynamicClient(client.ApiClient()).resources.get(api_version="sea.example.com/v1", kind="Boat")
     assert (found.name, found.namespaced, found.short_names) == ("boats", True, ["bt"]), found
     assert found.get(name="anna", namespace="default").spec.crew == 6

@@ -1,4 +1,4 @@
-//! kube-rs with a kind that was defined: typed, as its derive macro would have it, and known by discovery alone.
+//! kube-rs with a custom kind: typed, as its derive macro would define it, and by discovery only.
 
 use std::path::Path;
 use std::time::Duration;
@@ -19,10 +19,10 @@ use super::running::{InMemory, Scratch, Server, client};
 use super::script;
 
 const DEFINITION: &str = "boats.sea.example.com";
-/// How long anything may take before we call it lost: a busy machine is slow.
+/// The timeout of each wait; a busy machine is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A boat, as a program has it.
+/// A typed boat.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(tag = "kind", rename = "Boat")]
 struct Boat {
@@ -74,7 +74,7 @@ fn boat(name: &str, crew: u32) -> Boat {
     from_value(boat).unwrap()
 }
 
-/// Defines boats, and waits for it as programs do.
+/// Creates the definition, and waits until it is established, as programs do.
 async fn define(client: &Client) {
     let text = std::fs::read(script("boats.yaml")).unwrap();
     let (definition, _) = plain(&text, Format::Yaml).unwrap();
@@ -84,8 +84,8 @@ async fn define(client: &Client) {
     tokio::time::timeout(PATIENCE, established).await.unwrap().unwrap();
 }
 
-/// Deletes the definition, and waits until it is gone.
-async fn forget(client: &Client) {
+/// Deletes the definition, and waits until it is removed.
+async fn delete_definition(client: &Client) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     let uid = definitions.get(DEFINITION).await.unwrap().uid().unwrap();
     definitions.delete(DEFINITION, &DeleteParams::default()).await.unwrap();
@@ -102,7 +102,7 @@ async fn kube_rs_knows_what_was_defined() {
     let boats: Api<Boat> = Api::default_namespaced(client.clone());
     writes_typed_objects(&boats).await;
     finds_them_by_discovery(&client).await;
-    forget(&client).await;
+    delete_definition(&client).await;
     assert!(
         matches!(boats.list(&ListParams::default()).await, Err(kube::Error::Api(status)) if status.code == 404)
     );
@@ -110,16 +110,16 @@ async fn kube_rs_knows_what_was_defined() {
 
 async fn writes_typed_objects(boats: &Api<Boat>) {
     let mut anna = boats.create(&PostParams::default(), &boat("anna", 3)).await.unwrap();
-    assert_eq!(anna.spec.port.as_deref(), Some("Hamburg"), "as the schema says");
+    assert_eq!(anna.spec.port.as_deref(), Some("Hamburg"), "the default of the schema");
     anna.spec.crew = 4;
     anna.status = Some(BoatStatus { phase: Some("ignored".to_owned()) });
     let mut replaced = boats.replace("anna", &PostParams::default(), &anna).await.unwrap();
     assert_eq!((replaced.spec.crew, &replaced.status, replaced.metadata.generation), (4, &None, Some(2)));
-    let overtaken = boats.replace("anna", &PostParams::default(), &anna).await.unwrap_err();
-    assert!(matches!(overtaken, kube::Error::Api(status) if status.reason == "Conflict"));
+    let conflict = boats.replace("anna", &PostParams::default(), &anna).await.unwrap_err();
+    assert!(matches!(conflict, kube::Error::Api(status) if status.reason == "Conflict"));
     replaced.status = Some(BoatStatus { phase: Some("at sea".to_owned()) });
-    let told = boats.replace_status("anna", &PostParams::default(), &replaced).await.unwrap();
-    assert_eq!((&told.status, told.metadata.generation), (&replaced.status, Some(2)));
+    let updated = boats.replace_status("anna", &PostParams::default(), &replaced).await.unwrap();
+    assert_eq!((&updated.status, updated.metadata.generation), (&replaced.status, Some(2)));
     let scale = Patch::Merge(json!({"spec": {"replicas": 5}}));
     boats.patch_scale("anna", &PatchParams::default(), &scale).await.unwrap();
     let scale = boats.get_scale("anna").await.unwrap();
@@ -152,8 +152,8 @@ async fn finds_them_by_discovery(client: &Client) {
     assert_eq!(names(listed), ["bertha"]);
 }
 
-/// A4.2, Appendix E: an informer goes on when the server was killed and is back, and when the kind was forgotten and is
-/// defined anew.
+/// A4.2, Appendix E: an informer continues after a crash and restart of the server, and after its kind was deleted and
+/// defined again.
 #[tokio::test]
 async fn an_informer_outlives_the_server_and_the_definition() {
     let scratch = Scratch::new("boats");
@@ -176,7 +176,10 @@ async fn an_informer_outlives_the_server_and_the_definition() {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
         };
-        assert!(tokio::time::timeout(PATIENCE, waiting).await.is_ok(), "{names:?} never are all there is");
+        assert!(
+            tokio::time::timeout(PATIENCE, waiting).await.is_ok(),
+            "the informer never has exactly {names:?}"
+        );
     };
     boats.create(&PostParams::default(), &boat("anna", 3)).await.unwrap();
     knows(&["anna"]).await;
@@ -184,7 +187,7 @@ async fn an_informer_outlives_the_server_and_the_definition() {
     boats.create(&PostParams::default(), &boat("bertha", 2)).await.unwrap();
     boats.delete("anna", &DeleteParams::default()).await.unwrap();
     knows(&["bertha"]).await;
-    forget(&client).await;
+    delete_definition(&client).await;
     define(&client).await;
     boats.create(&PostParams::default(), &boat("carla", 1)).await.unwrap();
     knows(&["carla"]).await;

@@ -1,26 +1,26 @@
-//! `describe` of every kind that kubectl describes: what kubectl 1.37 printed of the same objects is recorded in
-//! `described/recorded.txt`, and the installed kubectl is asked wherever it prints what 1.37 does.
+//! `describe` of every kind that kubectl describes. The output of kubectl 1.37 for the same objects is recorded in
+//! `described/recorded.txt`, and the installed kubectl is compared where its output is that of 1.37.
 
 use super::running::InMemory;
 use super::script;
-use super::side_by_side::{Said, run, says_the_same};
+use super::side_by_side::{CommandOutput, prints_the_same, run};
 
 const RECORDED: &str = include_str!("described/recorded.txt");
 
-/// The kinds that kubectl 1.32, which is installed, describes in other lines than kubectl 1.37.
+/// The kinds whose descriptions by the installed kubectl 1.32 differ from those by kubectl 1.37.
 const CHANGED_SINCE_1_32: &[&str] =
     &["sa", "serviceaccount", "service front", "pod", "daemonset", "statefulset", "cronjob", "node"];
 
-/// K3: byte for byte what kubectl 1.37 prints, but for what every server makes up by itself.
+/// K3: byte for byte the output of kubectl 1.37, except for values that differ from server to server.
 #[test]
 fn every_kind_is_described_as_kubectl_1_37_does() {
     let server = described();
     let mut wrong = Vec::new();
     for (command, recorded) in recordings() {
-        let Said { out, err, .. } = run(&server, env!("CARGO_BIN_EXE_gantry"), command);
-        let said = masked(&(out + &err));
-        if said != masked(&recorded) {
-            wrong.push(format!("$ {command}\n--- gantry\n{said}--- kubectl 1.37\n{recorded}"));
+        let CommandOutput { out, err, .. } = run(&server, env!("CARGO_BIN_EXE_gantry"), command);
+        let printed = masked(&(out + &err));
+        if printed != masked(&recorded) {
+            wrong.push(format!("$ {command}\n--- gantry\n{printed}--- kubectl 1.37\n{recorded}"));
         }
     }
     assert!(wrong.is_empty(), "{} differ\n{}", wrong.len(), wrong.join("\n"));
@@ -36,8 +36,8 @@ fn gantry_and_the_installed_kubectl_describe_alike() {
             objects.starts_with(*since) || objects.split([',', ' ']).any(|word| word.starts_with(*since))
         };
         if !CHANGED_SINCE_1_32.iter().any(has_changed) {
-            // Newer versions show the events of several objects only if they are asked to.
-            says_the_same(
+            // Newer versions show the events of several objects only if requested.
+            prints_the_same(
                 &server,
                 &format!("{} --show-events=true", command.trim_end_matches(" --show-events=true")),
             );
@@ -60,20 +60,20 @@ fn described() -> InMemory {
     server
 }
 
-/// The recorded commands, each with what was printed.
+/// The recorded commands, each with its output.
 fn recordings() -> Vec<(&'static str, String)> {
     let sections = RECORDED.split("$ kubectl ").skip(1);
     sections
         .filter_map(|one| one.split_once('\n'))
-        .map(|(command, said)| (command, said.to_owned()))
+        .map(|(command, printed)| (command, printed.to_owned()))
         .collect()
 }
 
 /// A description without times, uids and versions that no two servers share.
-fn masked(said: &str) -> String {
+fn masked(printed: &str) -> String {
     let titles = ["CreationTimestamp:", "Created on:", "Creation Timestamp:", "Resource Version:", "UID:"];
     let mut lines = String::new();
-    for line in said.lines() {
+    for line in printed.lines() {
         let title = titles.iter().find(|title| line.trim_start().starts_with(**title));
         match title.and_then(|title| line.split_once(title)) {
             Some((indent, _)) => lines.push_str(indent),

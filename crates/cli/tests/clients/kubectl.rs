@@ -1,4 +1,4 @@
-//! A person at kubectl: the one on the `PATH`, and the oldest that is still in use.
+//! Sessions with kubectl: the one on the `PATH`, and the oldest that is still in use.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -25,14 +25,14 @@ spec:
 /// Edits one field of a file.
 const EDITOR: &str = "sed -i s/Hamburg/Bremen/";
 
-/// One kubectl, talking to one server.
+/// A kubectl and the server that it uses.
 pub(crate) struct Kubectl<'s> {
     pub(crate) binary: PathBuf,
     pub(crate) server: &'s InMemory,
 }
 
-/// What a command said.
-pub(crate) struct Said {
+/// The output of a command.
+pub(crate) struct CommandOutput {
     pub(crate) text: String,
     pub(crate) is_success: bool,
 }
@@ -50,31 +50,31 @@ fn the_oldest_kubectl_works_unmodified() {
 fn session(binary: &Path, namespace: &str) {
     let server = InMemory::apiserver();
     let kubectl = Kubectl { binary: binary.to_owned(), server: &server };
-    kubectl.says(&["create", "namespace", namespace], &format!("namespace/{namespace} created"));
-    kubectl.says(&["config", "set-context", "--current", "--namespace", namespace], "modified");
+    kubectl.prints(&["create", "namespace", namespace], &format!("namespace/{namespace} created"));
+    kubectl.prints(&["config", "set-context", "--current", "--namespace", namespace], "modified");
     applies_and_reads(&kubectl);
     patches_in_every_way(&kubectl);
     watches_through_a_reconnect(&kubectl);
     deletes_with_every_policy(&kubectl);
-    is_told_what_is_wrong(&kubectl);
+    reports_errors(&kubectl);
 }
 
 /// Appendix D, D1 and D2: created, configured by a changed image and a removed container, unchanged.
 fn applies_and_reads(kubectl: &Kubectl<'_>) {
-    kubectl.reads(&["apply", "-f", "-"], WEB, "deployment.apps/web created");
+    kubectl.prints_for(&["apply", "-f", "-"], WEB, "deployment.apps/web created");
     let changed = WEB.replace("nginx:1", "nginx:2").replace("      - {name: side, image: 'side:1'}\n", "");
-    kubectl.reads(&["apply", "-f", "-"], &changed, "deployment.apps/web configured");
-    kubectl.reads(&["apply", "-f", "-"], &changed, "deployment.apps/web unchanged");
+    kubectl.prints_for(&["apply", "-f", "-"], &changed, "deployment.apps/web configured");
+    kubectl.prints_for(&["apply", "-f", "-"], &changed, "deployment.apps/web unchanged");
     let images = "jsonpath={.spec.template.spec.containers[*].image}";
     assert_eq!(kubectl.run(&["get", "deployment", "web", "-o", images], "").text, "nginx:2");
-    kubectl.says(&["get", "deployments"], "NAME   READY   UP-TO-DATE   AVAILABLE   AGE");
-    kubectl.says(&["get", "deploy", "web", "-o", "wide"], "nginx:2");
-    kubectl.says(&["describe", "deployment", "web"], "25% max unavailable, 25% max surge");
-    kubectl.says(&["explain", "deployment.spec.strategy"], "rollingUpdate");
-    kubectl.says(&["api-resources"], "deployments");
-    kubectl.says(&["create", "deployment", "typed", "--image", "nginx:1"], "deployment.apps/typed created");
-    kubectl.says(&["get", "all"], "deployment.apps/typed");
-    kubectl.says(&["auth", "can-i", "create", "deployments"], "yes");
+    kubectl.prints(&["get", "deployments"], "NAME   READY   UP-TO-DATE   AVAILABLE   AGE");
+    kubectl.prints(&["get", "deploy", "web", "-o", "wide"], "nginx:2");
+    kubectl.prints(&["describe", "deployment", "web"], "25% max unavailable, 25% max surge");
+    kubectl.prints(&["explain", "deployment.spec.strategy"], "rollingUpdate");
+    kubectl.prints(&["api-resources"], "deployments");
+    kubectl.prints(&["create", "deployment", "typed", "--image", "nginx:1"], "deployment.apps/typed created");
+    kubectl.prints(&["get", "all"], "deployment.apps/typed");
+    kubectl.prints(&["auth", "can-i", "create", "deployments"], "yes");
 }
 
 fn patches_in_every_way(kubectl: &Kubectl<'_>) {
@@ -84,7 +84,7 @@ fn patches_in_every_way(kubectl: &Kubectl<'_>) {
         ("json", r#"[{"op":"add","path":"/metadata/labels","value":{"by":"json"}}]"#),
     ];
     for (kind, patch) in patches {
-        kubectl.says(
+        kubectl.prints(
             &["patch", "deployment", "web", "--type", kind, "-p", patch],
             "deployment.apps/web patched",
         );
@@ -92,22 +92,26 @@ fn patches_in_every_way(kubectl: &Kubectl<'_>) {
     let fields = "jsonpath={.spec.replicas} {.metadata.labels.by} {.spec.template.spec.containers[0].image}";
     assert_eq!(kubectl.run(&["get", "deployment", "web", "-o", fields], "").text, "3 json nginx:3");
     let applied = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: applied}\ndata: {a: '1'}\n";
-    kubectl.reads(&["apply", "--server-side", "-f", "-"], applied, "configmap/applied serverside-applied");
+    kubectl.prints_for(
+        &["apply", "--server-side", "-f", "-"],
+        applied,
+        "configmap/applied serverside-applied",
+    );
     let other = ["apply", "--server-side", "--field-manager", "other", "-f", "-"];
     let conflict = kubectl.run(&other, &applied.replace("'1'", "'2'"));
     assert!(!conflict.is_success && conflict.text.contains("conflict"), "{}", conflict.text);
-    kubectl.says(&["scale", "deployment", "web", "--replicas", "5"], "deployment.apps/web scaled");
-    kubectl.says(&["set", "image", "deployment/web", "web=nginx:4"], "deployment.apps/web image updated");
-    kubectl.says(&["label", "deployment", "web", "tier=front"], "deployment.apps/web labeled");
-    kubectl.says(&["annotate", "deployment", "web", "note=here"], "deployment.apps/web annotated");
-    kubectl.says(&["rollout", "pause", "deployment/web"], "deployment.apps/web paused");
-    kubectl.says(&["rollout", "resume", "deployment/web"], "deployment.apps/web resumed");
+    kubectl.prints(&["scale", "deployment", "web", "--replicas", "5"], "deployment.apps/web scaled");
+    kubectl.prints(&["set", "image", "deployment/web", "web=nginx:4"], "deployment.apps/web image updated");
+    kubectl.prints(&["label", "deployment", "web", "tier=front"], "deployment.apps/web labeled");
+    kubectl.prints(&["annotate", "deployment", "web", "note=here"], "deployment.apps/web annotated");
+    kubectl.prints(&["rollout", "pause", "deployment/web"], "deployment.apps/web paused");
+    kubectl.prints(&["rollout", "resume", "deployment/web"], "deployment.apps/web resumed");
 }
 
-/// The first watch is cut after a second; the one after it begins with all there is.
+/// The first watch times out after a second; the next one begins with all objects.
 fn watches_through_a_reconnect(kubectl: &Kubectl<'_>) {
     for round in ["first", "second"] {
-        kubectl.says(&["create", "configmap", round], "created");
+        kubectl.prints(&["create", "configmap", round], "created");
         let watched = kubectl.run(&["get", "configmaps", "-w", "--request-timeout", "1s"], "");
         assert!(watched.text.contains(round), "{}", watched.text);
     }
@@ -115,9 +119,9 @@ fn watches_through_a_reconnect(kubectl: &Kubectl<'_>) {
 
 fn deletes_with_every_policy(kubectl: &Kubectl<'_>) {
     for (name, cascade) in [("a", "background"), ("b", "foreground"), ("c", "orphan")] {
-        kubectl.says(&["create", "deployment", name, "--image", "nginx:1"], "created");
+        kubectl.prints(&["create", "deployment", name, "--image", "nginx:1"], "created");
         let cascade = format!("--cascade={cascade}");
-        kubectl.says(&["delete", "deployment", name, &cascade, "--wait=false"], "deleted");
+        kubectl.prints(&["delete", "deployment", name, &cascade, "--wait=false"], "deleted");
     }
     assert!(kubectl.run(&["get", "deployment", "a"], "").text.contains("NotFound"));
     let finalizers = "jsonpath={.metadata.finalizers[0]}";
@@ -125,7 +129,7 @@ fn deletes_with_every_policy(kubectl: &Kubectl<'_>) {
     assert_eq!(kubectl.run(&["get", "deployment", "c", "-o", finalizers], "").text, "orphan");
 }
 
-fn is_told_what_is_wrong(kubectl: &Kubectl<'_>) {
+fn reports_errors(kubectl: &Kubectl<'_>) {
     let unknown =
         kubectl.run(&["create", "-f", "-"], &WEB.replace("replicas", "replica").replace("web", "w"));
     assert!(!unknown.is_success && unknown.text.contains("replica"), "{}", unknown.text);
@@ -142,28 +146,31 @@ impl Kubectl<'_> {
     pub(crate) fn start(&self, arguments: &[&str]) -> Child {
         let mut command = Command::new(&self.binary);
         command.args(arguments).env("KUBECONFIG", self.server.kubeconfig());
-        // Its cache of discovery must not outlive the server.
+        // Its discovery cache must not outlive the server.
         command.env("HOME", self.server.folder()).env("EDITOR", EDITOR);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
     }
 
-    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> Said {
+    pub(crate) fn run(&self, arguments: &[&str], input: &str) -> CommandOutput {
         let mut child = self.start(arguments);
         child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
         let output = child.wait_with_output().unwrap();
-        let said = [output.stdout, output.stderr].concat();
-        Said { text: String::from_utf8_lossy(&said).into_owned(), is_success: output.status.success() }
+        let printed = [output.stdout, output.stderr].concat();
+        CommandOutput {
+            text: String::from_utf8_lossy(&printed).into_owned(),
+            is_success: output.status.success(),
+        }
     }
 
-    pub(crate) fn says(&self, arguments: &[&str], expected: &str) {
-        self.reads(arguments, "", expected);
+    pub(crate) fn prints(&self, arguments: &[&str], expected: &str) {
+        self.prints_for(arguments, "", expected);
     }
 
-    /// Runs a command that reads its input, and expects it to succeed and to say something.
-    pub(crate) fn reads(&self, arguments: &[&str], input: &str, expected: &str) {
-        let said = self.run(arguments, input);
-        let is_said = said.is_success && said.text.contains(expected);
-        assert!(is_said, "{} {arguments:?} said:\n{}", self.binary.display(), said.text);
+    /// Runs a command with this input, and expects it to succeed and to print a text.
+    pub(crate) fn prints_for(&self, arguments: &[&str], input: &str, expected: &str) {
+        let output = self.run(arguments, input);
+        let is_expected = output.is_success && output.text.contains(expected);
+        assert!(is_expected, "{} {arguments:?} printed:\n{}", self.binary.display(), output.text);
     }
 }

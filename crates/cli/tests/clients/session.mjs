@@ -1,10 +1,10 @@
-// A session of the official JavaScript client: what a person's program would do, on a namespace of its own.
+// A session of the official JavaScript client: the operations of a typical program, in its own namespace.
 // Ends with exit code 0 and a line per step, or with the assertion that failed.
 
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 
-// The client is installed beside the build, not beside this file.
+// The client is installed in the build directory, not next to this file.
 const require = createRequire(`${process.env.NODE_CLIENT}/`);
 const k8s = require("@kubernetes/client-node");
 
@@ -26,9 +26,9 @@ function deployment(name) {
   };
 }
 
-/** The call is refused, and the client understands why. */
+/** The call is rejected, and the client gets the reason. */
 async function refused(code, promise) {
-  await assert.rejects(promise, (error) => error.code === code, `expected a refusal with ${code}`);
+  await assert.rejects(promise, (error) => error.code === code, `expected an error with ${code}`);
 }
 
 async function createAndRead() {
@@ -53,16 +53,16 @@ async function listInPages() {
   assert.deepEqual(chosen.items.map((item) => item.metadata.name), ["c"]);
 }
 
-/** The informer's first watch is cut; it comes back by itself and misses nothing. */
+/** The informer is stopped and started again, and misses no event. */
 async function watchThroughAReconnect() {
   const list = () => core.listNamespacedConfigMap({ namespace, fieldSelector: "metadata.name!=kube-root-ca.crt" });
   const path = `/api/v1/namespaces/${namespace}/configmaps`;
   const seen = [];
   const informer = k8s.makeInformer(config, path, list);
-  const told = (word) => (object) => {
+  const record = (word) => (object) => {
     if (object.metadata.name !== "kube-root-ca.crt") seen.push(`${word} ${object.metadata.name}`);
   };
-  for (const word of ["add", "update", "delete"]) informer.on(word, told(word));
+  for (const word of ["add", "update", "delete"]) informer.on(word, record(word));
   informer.on("error", () => setTimeout(() => informer.start(), 50));
   await informer.start();
   const create = (name) => core.createNamespacedConfigMap({ namespace, body: { metadata: { name } } });

@@ -1,4 +1,4 @@
-"""A session of the official Python client: what a person's script would do, on a namespace of its own.
+"""A session of the official Python client: the operations of a typical script, in its own namespace.
 
 Ends with exit code 0 and a line per step, or with the assertion that failed.
 """
@@ -22,13 +22,13 @@ def deployment():
 
 
 def refused(status, reason, call, *arguments, **options):
-    """The call is refused, and the client understands why."""
+    """The call is rejected, and the client gets the reason."""
     try:
         call(*arguments, **options)
     except client.ApiException as refusal:
         assert (refusal.status, reason in refusal.body) == (status, True), (refusal.status, refusal.body)
     else:
-        raise AssertionError(f"{call.__name__} was not refused")
+        raise AssertionError(f"{call.__name__} was not rejected")
 
 
 def create_and_read(core, apps):
@@ -62,7 +62,7 @@ def list_in_pages(core, _):
 
 
 def watch_through_a_reconnect(core, _):
-    """The first watch ends by itself; the second goes on where it was and misses nothing."""
+    """The first watch times out; the second continues from its resource version and misses no event."""
     start = core.list_namespaced_secret(NAMESPACE).metadata.resource_version
     seen, last = [], start
     for round_ in range(2):

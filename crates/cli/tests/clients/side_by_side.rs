@@ -1,6 +1,6 @@
-//! The output of kubectl and gantry on one cluster: the same bytes, the same errors.
+//! The output of kubectl and gantry on one cluster: the same bytes and the same errors.
 //!
-//! The installed kubectl is older than the one we hold ourselves to, so the scene leaves out what has changed since.
+//! The installed kubectl is older than the version whose output is expected, so the scene omits what has changed since.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -54,7 +54,7 @@ const LISTED: &[&str] = &[
     "version more",
 ];
 
-const LOOKED_AT: &[&str] = &[
+const INSPECTED: &[&str] = &[
     "get pods",
     "get pods -A -o wide",
     "get pods -o name",
@@ -166,52 +166,52 @@ const CUSTOM: &[&str] = &[
     "delete boat nope",
 ];
 
-/// How often both may be run until they ran within one second: what they say has ages in it.
+/// The attempts to run both within one second, because the output has ages in it.
 const TRIES: usize = 40;
-/// From this on, a run of both says nothing about ages: the machine is busy, and one of them looked later.
+/// From this duration on, ages are not compared: on a busy machine, the two runs may be too far apart.
 const AGES_DIFFER: Duration = Duration::from_millis(500);
-/// How long the pods may take to get into their trouble.
+/// The timeout until all pods have the expected problems.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// What a command said.
+/// The output of a command.
 #[derive(Debug, PartialEq)]
-pub(super) struct Said {
+pub(super) struct CommandOutput {
     pub(super) out: String,
     pub(super) err: String,
     pub(super) is_success: bool,
 }
 
-impl Said {
-    /// All of it but ages, and the width of the columns that have ages in them.
+impl CommandOutput {
+    /// The output without ages, and without the width of columns with ages.
     fn without_ages(&self) -> Self {
         let masked = |text: &str| text.lines().map(masked).collect::<Vec<_>>().join("\n");
         Self { out: masked(&self.out), err: masked(&self.err), is_success: self.is_success }
     }
 }
 
-/// K0.1, K0.3, K2, K3: the same as kubectl, to the letter.
+/// K0.1, K0.3, K2, K3: exactly the same output as kubectl.
 #[test]
 fn gantry_and_kubectl_say_the_same() {
     let server = InMemory::cluster_of(2);
     for command in LISTED {
-        says_the_same(&server, command);
+        prints_the_same(&server, command);
     }
     for words in EXPLAINED {
-        says_the_same(&server, &format!("explain {words}"));
+        prints_the_same(&server, &format!("explain {words}"));
     }
     let scene = script("scene.yaml");
     let applied = run(&server, env!("CARGO_BIN_EXE_gantry"), &format!("apply -f {}", scene.display()));
     assert!(applied.is_success, "{applied:?}");
     let taint = r#"{"spec":{"taints":[{"key":"k","value":"v","effect":"NoSchedule"}]}}"#;
     let tainted = start(&server, env!("CARGO_BIN_EXE_gantry"), &["patch", "node", "node-2", "-p", taint]);
-    assert!(said(tainted).is_success);
+    assert!(output_of(tainted).is_success);
     wait_for_trouble(&server);
-    for command in LOOKED_AT {
-        says_the_same(&server, command);
+    for command in INSPECTED {
+        prints_the_same(&server, command);
     }
 }
 
-/// K0.1, K1.3, K2, K3, Appendix E: the same of a kind that was defined, looked at and written to.
+/// K0.1, K1.3, K2, K3, Appendix E: the same for reads and writes of a custom kind.
 #[test]
 fn gantry_and_kubectl_say_the_same_of_custom_kinds() {
     let server = InMemory::apiserver();
@@ -222,19 +222,20 @@ fn gantry_and_kubectl_say_the_same_of_custom_kinds() {
         assert!(applied.is_success, "{applied:?}");
     }
     for command in CUSTOM {
-        says_the_same(&server, &command.replace("ANNA", &anna).replace("BERTHA", &bertha));
+        prints_the_same(&server, &command.replace("ANNA", &anna).replace("BERTHA", &bertha));
     }
 }
 
 #[test]
 fn the_versions_of_client_and_server_are_reported() {
     let server = InMemory::apiserver();
-    let told = run(&server, env!("CARGO_BIN_EXE_gantry"), "version");
-    let kubectl = run(&server, "kubectl", "version");
-    let line =
-        |said: &Said| said.out.lines().find(|line| line.starts_with("Server Version")).map(str::to_owned);
-    assert!(told.out.starts_with("Client Version: v"), "{told:?}");
-    assert!(line(&told).is_some() && line(&told) == line(&kubectl), "{told:?}\n{kubectl:?}");
+    let ours = run(&server, env!("CARGO_BIN_EXE_gantry"), "version");
+    let theirs = run(&server, "kubectl", "version");
+    let line = |version: &CommandOutput| {
+        version.out.lines().find(|line| line.starts_with("Server Version")).map(str::to_owned)
+    };
+    assert!(ours.out.starts_with("Client Version: v"), "{ours:?}");
+    assert!(line(&ours).is_some() && line(&ours) == line(&theirs), "{ours:?}\n{theirs:?}");
     let client = run(&server, env!("CARGO_BIN_EXE_gantry"), "version --client -o yaml");
     assert!(
         client.out.starts_with("clientVersion:\n") && !client.out.contains("serverVersion"),
@@ -242,14 +243,14 @@ fn the_versions_of_client_and_server_are_reported() {
     );
 }
 
-pub(super) fn says_the_same(server: &InMemory, command: &str) {
+pub(super) fn prints_the_same(server: &InMemory, command: &str) {
     let words: Vec<&str> = command.split(' ').collect();
     let mut last = None;
     for _ in 0..TRIES {
         let began = Instant::now();
         let (ours, theirs) =
             (start(server, env!("CARGO_BIN_EXE_gantry"), &words), start(server, "kubectl", &words));
-        let (ours, theirs) = (said(ours), said(theirs));
+        let (ours, theirs) = (output_of(ours), output_of(theirs));
         let is_slow = began.elapsed() >= AGES_DIFFER;
         if ours == theirs || (is_slow && ours.without_ages() == theirs.without_ages()) {
             return;
@@ -263,7 +264,7 @@ pub(super) fn says_the_same(server: &InMemory, command: &str) {
     );
 }
 
-/// Waits until every pod of the scene is what it is there for, so that nothing moves but time.
+/// Waits until every pod of the scene has its final state, so that only ages change.
 fn wait_for_trouble(server: &InMemory) {
     let began = Instant::now();
     loop {
@@ -282,13 +283,13 @@ fn wait_for_trouble(server: &InMemory) {
         if all_run && troubled.iter().all(|(name, state)| is(name, state)) {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "the scene is not set:\n{pods}");
+        assert!(began.elapsed() < PATIENCE, "the scene is not ready:\n{pods}");
         std::thread::sleep(Duration::from_millis(500));
     }
 }
 
-pub(super) fn run(server: &InMemory, binary: &str, command: &str) -> Said {
-    said(start(server, binary, &command.split(' ').collect::<Vec<_>>()))
+pub(super) fn run(server: &InMemory, binary: &str, command: &str) -> CommandOutput {
+    output_of(start(server, binary, &command.split(' ').collect::<Vec<_>>()))
 }
 
 fn start(server: &InMemory, binary: &str, words: &[&str]) -> Child {
@@ -298,12 +299,12 @@ fn start(server: &InMemory, binary: &str, words: &[&str]) -> Child {
     command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-fn said(child: Child) -> Said {
+fn output_of(child: Child) -> CommandOutput {
     let output = child.wait_with_output().unwrap();
-    // An empty line about nodes that kubectl has left out since.
+    // A line about nodes that newer versions of kubectl omit.
     let is_kept = |line: &&str| !line.starts_with("  Kube-Proxy Version:");
     let out = String::from_utf8_lossy(&output.stdout);
-    Said {
+    CommandOutput {
         out: out.split_inclusive('\n').filter(is_kept).collect(),
         err: String::from_utf8_lossy(&output.stderr).into_owned(),
         is_success: output.status.success(),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Where `cargo xtask tools` puts what a client needs.
+/// The path of a tool that `cargo xtask tools` installs.
 pub(crate) fn tool(path: &str) -> PathBuf {
     let tools = std::env::var_os("GANTRY_TOOLS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/tools"), PathBuf::from);

@@ -5,10 +5,10 @@ use super::user_home::{UserHome, text};
 #[test]
 fn a_detached_cluster_is_ready_when_the_command_returns() {
     let user_home = UserHome::new("detached");
-    let said = user_home.succeeds(&["up", "--name", "back", "--detach", "--wait=120s", "--nodes", "2"]);
-    assert!(said.out.contains("The cluster back is up at https://127.0.0.1:"), "{said:?}");
+    let output = user_home.succeeds(&["up", "--name", "back", "--detach", "--wait=120s", "--nodes", "2"]);
+    assert!(output.out.contains("The cluster back is up at https://127.0.0.1:"), "{output:?}");
     let log = user_home.data().join("clusters/back/up.log");
-    assert!(said.out.contains(&log.display().to_string()) && log.exists(), "{said:?}");
+    assert!(output.out.contains(&log.display().to_string()) && log.exists(), "{output:?}");
     let nodes = user_home.succeeds(&["get", "nodes", "--no-headers", "--context", "gantry-back"]);
     let ready = nodes.out.lines().filter(|line| line.contains(" Ready ")).count();
     assert_eq!(ready, 2, "{nodes:?}");
@@ -22,9 +22,12 @@ fn a_detached_cluster_that_cannot_start_says_why() {
     let user_home = UserHome::new("detached-fails");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
-    let said = user_home.fails(&["up", "--name", "back", "--detach", "--wait=120s", "--listen", &address]);
-    assert!(said.contains("cluster back did not start"), "{said}");
-    assert!(said.contains(&format!("cannot --listen on {address}")) && said.contains("hint: "), "{said}");
+    let output = user_home.fails(&["up", "--name", "back", "--detach", "--wait=120s", "--listen", &address]);
+    assert!(output.contains("cluster back did not start"), "{output}");
+    assert!(
+        output.contains(&format!("cannot --listen on {address}")) && output.contains("hint: "),
+        "{output}"
+    );
     let log = text(&user_home.data().join("clusters/back/up.log"));
     assert!(log.contains("cannot --listen on"), "{log}");
     assert!(user_home.clusters().is_empty());

@@ -9,8 +9,8 @@ fn a_change_of_a_cluster_that_was_not_named_says_which_one_it_is() {
     let dev = user_home.cluster("dev").unwrap();
     let (server, kubeconfig) = (dev["server"].as_str().unwrap(), user_home.kubeconfig("dev"));
     let notice = format!("Using context \"gantry-dev\" of {kubeconfig}: {server}\n");
-    let said = user_home.succeeds(&["create", "deployment", "web", "--image=nginx:1"]);
-    assert_eq!((said.out.as_str(), said.err), ("deployment.apps/web created\n", notice.clone()));
+    let output = user_home.succeeds(&["create", "deployment", "web", "--image=nginx:1"]);
+    assert_eq!((output.out.as_str(), output.err), ("deployment.apps/web created\n", notice.clone()));
     let changes: [&[&str]; 5] = [
         &["scale", "deployment/web", "--replicas=2"],
         &["set", "image", "deployment/web", "nginx=nginx:2"],
@@ -23,8 +23,8 @@ fn a_change_of_a_cluster_that_was_not_named_says_which_one_it_is() {
     }
     std::fs::create_dir_all(user_home.file(".kube")).unwrap();
     std::fs::copy(&kubeconfig, user_home.file(".kube/config")).unwrap();
-    let said = user_home.succeeds(&["create", "namespace", "shop"]);
-    assert!(said.err.contains("/.kube/config: https://"), "{said:?}");
+    let output = user_home.succeeds(&["create", "namespace", "shop"]);
+    assert!(output.err.contains("/.kube/config: https://"), "{output:?}");
 }
 
 #[test]
@@ -54,6 +54,6 @@ fn which_of_several_clusters_is_meant_is_not_guessed() {
     let user_home = UserHome::new("several");
     let _one = user_home.up(&["--name", "one", "--nodes", "0"]);
     let _two = user_home.up(&["--name", "two", "--nodes", "0"]);
-    let said = user_home.fails(&["get", "namespaces"]);
-    assert!(said.contains("--context; there is gantry-one, gantry-two"), "{said}");
+    let output = user_home.fails(&["get", "namespaces"]);
+    assert!(output.contains("--context; there is gantry-one, gantry-two"), "{output}");
 }

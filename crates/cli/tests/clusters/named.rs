@@ -19,19 +19,19 @@ fn two_clusters_have_objects_ports_and_kubeconfigs_of_their_own() {
     let (one, other) = (user_home.kubeconfig("gantry"), user_home.kubeconfig("dev"));
     assert_ne!(one, other);
     user_home.succeeds(&["create", "namespace", "only-dev", "--kubeconfig", &other]);
-    let said = user_home.succeeds(&["get", "namespaces", "-o", "name", "--kubeconfig", &one]);
-    assert!(!said.out.contains("only-dev"), "{said:?}");
+    let output = user_home.succeeds(&["get", "namespaces", "-o", "name", "--kubeconfig", &one]);
+    assert!(!output.out.contains("only-dev"), "{output:?}");
     let named = user_home.succeeds(&["get", "namespaces", "-o", "name", "--context", "gantry-dev"]);
-    assert!(named.out.contains("only-dev"), "every command finds a cluster by its context: {named:?}");
+    assert!(named.out.contains("only-dev"), "commands find a cluster by its context: {named:?}");
     for (cluster, name) in [(&mut default, "gantry"), (&mut dev, "dev")] {
         let listed = user_home.cluster(name).unwrap();
         assert_eq!(
             (&listed["status"], listed["pid"].as_u64()),
             (&"running".into(), Some(cluster.pid().into()))
         );
-        let said = user_home.succeeds(&["down", name]);
-        assert_eq!(said.out, format!("cluster {name} has stopped\n"));
-        assert_eq!(cluster.end(), Some(0), "it has ended when `down` returns");
+        let output = user_home.succeeds(&["down", name]);
+        assert_eq!(output.out, format!("cluster {name} has stopped\n"));
+        assert_eq!(cluster.end(), Some(0), "the process has ended when `down` returns");
         assert_eq!(user_home.cluster(name).unwrap()["status"], "stopped");
     }
 }
@@ -45,7 +45,7 @@ fn a_named_cluster_keeps_its_port_and_a_kubeconfig_stays_valid() {
     user_home.succeeds(&["create", "namespace", "kept", "--context", "gantry-dev"]);
     dev.signal("KILL");
     dev.end();
-    assert_eq!(user_home.cluster("dev").unwrap()["status"], "stopped", "a killed cluster is noticed");
+    assert_eq!(user_home.cluster("dev").unwrap()["status"], "stopped", "a killed cluster is detected");
     let _again = user_home.up(&["--name", "dev", "--nodes", "0"]);
     assert_eq!(user_home.cluster("dev").unwrap()["server"], before);
     fs::write(user_home.file("copied"), kubeconfig).unwrap();
@@ -59,14 +59,14 @@ fn a_second_start_says_what_runs_already() {
     let dev = user_home.up(&["--name", "dev", "--nodes", "0"]);
     let url = user_home.cluster("dev").unwrap()["server"].as_str().unwrap().to_owned();
     for arguments in [&["up", "--name", "dev"][..], &["up", "--name", "dev", "--detach"]] {
-        let said = user_home.fails(arguments);
+        let output = user_home.fails(arguments);
         let expected =
             format!("error: cluster dev is already running: process {}, at {url}\nhint: ", dev.pid());
-        assert!(said.starts_with(&expected), "{said}");
+        assert!(output.starts_with(&expected), "{output}");
     }
 }
 
-/// The defect: the kubeconfig of the persistent cluster was overwritten.
+/// Regression: the kubeconfig of the persistent cluster was overwritten.
 #[test]
 fn a_cluster_in_memory_touches_no_file_of_another() {
     let user_home = UserHome::new("memory");
@@ -100,17 +100,20 @@ fn what_a_killed_cluster_in_memory_left_behind_is_removed() {
 fn a_cluster_is_deleted_when_it_is_stopped_and_meant() {
     let user_home = UserHome::new("delete");
     let mut dev = user_home.up(&["--name", "dev", "--nodes", "0"]);
-    let said = user_home.fails(&["delete-cluster", "dev", "--yes"]);
-    assert!(said.contains("cluster dev is running: process") && said.contains("gantry down dev"), "{said}");
+    let output = user_home.fails(&["delete-cluster", "dev", "--yes"]);
+    assert!(
+        output.contains("cluster dev is running: process") && output.contains("gantry down dev"),
+        "{output}"
+    );
     user_home.succeeds(&["down", "dev"]);
     dev.end();
-    let said = user_home.fails(&["delete-cluster", "dev"]);
-    assert!(said.contains("nothing was deleted") && said.contains("--yes"), "{said}");
+    let output = user_home.fails(&["delete-cluster", "dev"]);
+    assert!(output.contains("nothing was deleted") && output.contains("--yes"), "{output}");
     assert!(user_home.data().join("clusters/dev/LOCK").exists());
     assert_eq!(user_home.succeeds(&["delete-cluster", "dev", "--yes"]).out, "cluster dev was deleted\n");
     assert!(!user_home.data().join("clusters/dev").exists());
-    let said = user_home.fails(&["delete-cluster", "dev", "--yes"]);
-    assert!(said.contains("cluster dev does not exist"), "{said}");
+    let output = user_home.fails(&["delete-cluster", "dev", "--yes"]);
+    assert!(output.contains("cluster dev does not exist"), "{output}");
 }
 
 #[test]
@@ -119,13 +122,13 @@ fn deleting_the_default_cluster_leaves_the_others() {
     let mut default = user_home.up(&with(&["--nodes", "0"]));
     let _dev = user_home.up(&["--name", "dev", "--nodes", "0"]);
     user_home.succeeds(&["delete-cluster", "gantry", "--yes", "--force"]);
-    assert_eq!(default.end(), Some(0), "--force stops it first");
+    assert_eq!(default.end(), Some(0), "--force stops the cluster first");
     let names: Vec<_> = user_home.clusters().into_iter().map(|cluster| cluster["name"].clone()).collect();
     assert_eq!(names, ["dev"]);
     user_home.succeeds(&["get", "namespaces", "--context", "gantry-dev"]);
 }
 
-/// People who upgrade have their data in the directory that is now that of the cluster `gantry`.
+/// After an upgrade from earlier versions, the data directory is that of the cluster `gantry`.
 #[test]
 fn the_directory_of_earlier_versions_is_that_of_the_default_cluster() {
     let user_home = UserHome::new("upgrade");

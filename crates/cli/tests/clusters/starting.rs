@@ -1,16 +1,23 @@
-//! What `gantry up` rejects before it starts, what it logs, and how it stops.
+//! Flags that `gantry up` rejects before it starts, its log, and how it stops.
 
 use std::process::Stdio;
 
-use super::running::said::Said;
+use super::running::command_output::CommandOutput;
 use super::user_home::UserHome;
 
 #[test]
 fn more_nodes_than_there_are_addresses_for_are_refused_before_the_start() {
     let user_home = UserHome::new("nodes");
-    let said = user_home.gantry(&["up", "--name", "large", "--nodes", "100000"]);
-    assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "it never says that it is up: {said:?}");
-    assert!(said.err.contains("--nodes: 100000 nodes are too many") && said.err.contains("6144"), "{said:?}");
+    let output = user_home.gantry(&["up", "--name", "large", "--nodes", "100000"]);
+    assert_eq!(
+        (output.code, output.out.as_str()),
+        (Some(1), ""),
+        "it never reports that it is up: {output:?}"
+    );
+    assert!(
+        output.err.contains("--nodes: 100000 nodes are too many") && output.err.contains("6144"),
+        "{output:?}"
+    );
     assert!(user_home.clusters().is_empty());
 }
 
@@ -20,13 +27,13 @@ fn addresses_may_be_names_or_ports_alone() {
     let _by_name = user_home.up(&["--name", "a", "--nodes", "0", "--listen", "localhost:0"]);
     let server = |name: &str| user_home.cluster(name).unwrap()["server"].as_str().unwrap().to_owned();
     assert!(server("a").starts_with("https://127.0.0.1:"), "{}", server("a"));
-    let said = user_home.fails(&["up", "--in-memory", "--plain-http", "--listen", ":0"]);
-    assert!(said.contains("0.0.0.0:0"), "a port alone is every interface: {said}");
-    let said = user_home.fails(&["up", "--in-memory", "--listen", "6443"]);
-    assert!(said.contains("--listen") && said.contains("such as 127.0.0.1:6443"), "{said}");
+    let output = user_home.fails(&["up", "--in-memory", "--plain-http", "--listen", ":0"]);
+    assert!(output.contains("0.0.0.0:0"), "a port alone means all interfaces: {output}");
+    let output = user_home.fails(&["up", "--in-memory", "--listen", "6443"]);
+    assert!(output.contains("--listen") && output.contains("such as 127.0.0.1:6443"), "{output}");
 }
 
-/// Two signals at once: the second finds everything half-way.
+/// Two signals in quick succession: the second one arrives during the shutdown.
 #[test]
 fn a_second_signal_is_one_line() {
     let user_home = UserHome::new("signals");
@@ -39,18 +46,18 @@ fn a_second_signal_is_one_line() {
     for _ in 0..2 {
         super::user_home::signal(child.id(), "TERM");
     }
-    let said = Said::from(child.wait_with_output().unwrap());
-    assert_eq!(said.code, Some(0), "{said:?}");
-    assert!(!said.err.contains("ERROR") && !said.err.contains("panicked"), "{said:?}");
-    // The first may have been enough.
-    let lines: Vec<&str> = said.err.lines().filter(|line| !line.contains("INFO stopping")).collect();
+    let output = CommandOutput::from(child.wait_with_output().unwrap());
+    assert_eq!(output.code, Some(0), "{output:?}");
+    assert!(!output.err.contains("ERROR") && !output.err.contains("panicked"), "{output:?}");
+    // The first signal may have been enough.
+    let lines: Vec<&str> = output.err.lines().filter(|line| !line.contains("INFO stopping")).collect();
     assert!(
         lines.is_empty() || lines.len() == 1 && lines[0].ends_with("second signal: stopping immediately"),
-        "{said:?}"
+        "{output:?}"
     );
 }
 
-/// One line for each rollout, none for its steps; with --quiet not even that.
+/// One line for each rollout, none for its steps; with --quiet no line at all.
 #[test]
 fn a_good_rollout_is_one_line_of_the_log() {
     let user_home = UserHome::new("log");

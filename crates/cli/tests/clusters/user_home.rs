@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use gantry_json::Value;
 
 use super::running::Scratch;
-use super::running::said::Said;
+use super::running::command_output::CommandOutput;
 
-/// How long something may take on a busy machine.
+/// The timeout of each wait, long enough for a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 
-/// A person. What still runs at the end is killed.
+/// A temporary home directory. Clusters that still run at the end are killed.
 pub(crate) struct UserHome {
     scratch: Scratch,
 }
@@ -36,7 +36,7 @@ impl UserHome {
         self.file(".local/share/gantry")
     }
 
-    /// A command of this person, not started yet.
+    /// A command with this home directory, not started yet.
     pub(crate) fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
         let mut command = Command::new(program);
         command.env("HOME", self.file("")).env_remove("XDG_DATA_HOME").env_remove("KUBECONFIG");
@@ -45,44 +45,44 @@ impl UserHome {
     }
 
     /// Runs `gantry` to its end.
-    pub(crate) fn gantry(&self, arguments: &[&str]) -> Said {
+    pub(crate) fn gantry(&self, arguments: &[&str]) -> CommandOutput {
         let mut command = self.command(env!("CARGO_BIN_EXE_gantry"));
         command.args(arguments).output().unwrap().into()
     }
 
     /// Runs `gantry`, which has to succeed.
-    pub(crate) fn succeeds(&self, arguments: &[&str]) -> Said {
-        let said = self.gantry(arguments);
-        assert_eq!(said.code, Some(0), "{arguments:?}: {said:?}");
-        said
+    pub(crate) fn succeeds(&self, arguments: &[&str]) -> CommandOutput {
+        let output = self.gantry(arguments);
+        assert_eq!(output.code, Some(0), "{arguments:?}: {output:?}");
+        output
     }
 
-    /// Runs `gantry`, which has to fail; returns what it says.
+    /// Runs `gantry`, which has to fail; returns its error output.
     pub(crate) fn fails(&self, arguments: &[&str]) -> String {
-        let said = self.gantry(arguments);
-        assert_eq!(said.code, Some(1), "{arguments:?}: {said:?}");
-        said.err
+        let output = self.gantry(arguments);
+        assert_eq!(output.code, Some(1), "{arguments:?}: {output:?}");
+        output.err
     }
 
-    /// Starts a cluster in the foreground and waits until it says that it is up.
+    /// Starts a cluster in the foreground and waits until it reports that it is up.
     pub(crate) fn up(&self, arguments: &[&str]) -> Foreground {
         let mut command = self.command(env!("CARGO_BIN_EXE_gantry"));
         command.arg("up").args(arguments).stdout(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        assert!(line.contains(" is up at http"), "{arguments:?} says {line:?}");
+        assert!(line.contains(" is up at http"), "{arguments:?} prints {line:?}");
         Foreground(child)
     }
 
-    /// What `gantry clusters` knows of a cluster.
+    /// The entry of a cluster in `gantry clusters`.
     pub(crate) fn cluster(&self, name: &str) -> Option<Value> {
         self.clusters().into_iter().find(|cluster| cluster["name"] == name)
     }
 
     pub(crate) fn clusters(&self) -> Vec<Value> {
-        let said = self.succeeds(&["clusters", "-o", "json"]);
-        gantry_json::from_str::<Value>(&said.out).unwrap().as_array().unwrap().clone()
+        let output = self.succeeds(&["clusters", "-o", "json"]);
+        gantry_json::from_str::<Value>(&output.out).unwrap().as_array().unwrap().clone()
     }
 
     /// The kubeconfig of a cluster.
@@ -108,7 +108,7 @@ impl Foreground {
             if let Some(status) = self.0.try_wait().unwrap() {
                 return status.code();
             }
-            assert!(Instant::now() < end, "it does not end");
+            assert!(Instant::now() < end, "the process does not end");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -138,7 +138,7 @@ pub(crate) fn signal(pid: u32, name: &str) {
     assert!(sent.unwrap().success());
 }
 
-/// Everything that is below a directory, by its path.
+/// All files and directories below a directory.
 pub(crate) fn files(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
     let mut found = Vec::new();

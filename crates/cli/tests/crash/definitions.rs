@@ -1,8 +1,8 @@
-//! The same with kinds that come and go: a server that is killed while definitions and their objects are written and
-//! deleted.
+//! The same with kinds that are defined and deleted: the server is killed while definitions and their objects are
+//! written and deleted.
 //!
-//! Each writer has a kind of its own. Whatever was acknowledged is there after a kill, a definition is either
-//! established with all its objects or gone with all of them, and no object of an unserved kind is left in the store.
+//! Each writer has its own kind. Acknowledged writes exist after a kill, a definition is either established with all
+//! its objects or deleted with all of them, and no object of an unserved kind remains in the store.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -24,7 +24,7 @@ use super::{PATIENCE, wait_until};
 
 const GROUP: &str = "crash.example.com";
 const WRITERS: u64 = 4;
-/// So many that taking them along takes a while.
+/// Enough objects for their deletion to take a while.
 const OBJECTS_EACH: u64 = 25;
 
 /// The objects of a kind by name, with their versions; none if the kind is not defined.
@@ -50,7 +50,7 @@ struct Progress {
     stop: Arc<AtomicBool>,
 }
 
-/// What a writer does next.
+/// The next action of a writer.
 #[derive(Debug)]
 enum Action {
     Define,
@@ -60,7 +60,7 @@ enum Action {
     Delete(String),
 }
 
-/// Appendix E: neither definitions nor their objects are lost, and none is left half way.
+/// Appendix E: neither definitions nor their objects are lost, and none is partially deleted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn definitions_and_their_objects_are_all_there_or_all_gone() {
     let seed = seeds(1, 1).next().unwrap_or_default();
@@ -81,7 +81,7 @@ async fn definitions_and_their_objects_are_all_there_or_all_gone() {
         let count = |number: &AtomicU64| number.load(Ordering::SeqCst);
         let enough = count(&progress.acknowledged) + 60 + rng.below(100);
         wait_until("writes are acknowledged again", || count(&progress.acknowledged) > enough).await;
-        // Every other time in the middle of the end of a kind.
+        // Every other time during the deletion of a kind.
         let before = count(&progress.deleting);
         wait_until("a definition is deleted", || kill % 2 == 0 || count(&progress.deleting) > before).await;
         server.kill();
@@ -98,7 +98,7 @@ async fn definitions_and_their_objects_are_all_there_or_all_gone() {
     assert_eq!(stored(&data).await, expected, "GANTRY_SEED={seed}: no object is without its definition");
 }
 
-/// The keys of all objects of the group in the store of a server that is no more.
+/// The keys of all objects of the group in the store of a server that has ended.
 async fn stored(data: &Path) -> BTreeSet<String> {
     let store = EmbeddedStore::open(data, Options::default()).unwrap();
     let page = store.list(ListRequest::all(Prefix::new(format!("/registry/{GROUP}/")))).await.unwrap();
@@ -122,16 +122,16 @@ impl Writer {
     /// Writes until it is stopped; returns what must be stored, after checking that it is.
     async fn write(mut self) -> (String, BTreeMap<String, String>) {
         while !self.progress.stop.load(Ordering::SeqCst) {
-            let deed = self.choose();
-            match self.attempt(&deed).await {
+            let action = self.choose();
+            match self.attempt(&action).await {
                 Ok(kept) => {
                     self.progress.acknowledged.fetch_add(1, Ordering::SeqCst);
                     self.kept = kept;
                 }
-                Err(error) => self.kept = self.find_out(&deed, &error).await,
+                Err(error) => self.kept = self.verify(&action, &error).await,
             }
         }
-        assert_eq!(self.look().await, self.kept, "{}", self.plural);
+        assert_eq!(self.read().await, self.kept, "{}", self.plural);
         (self.plural, self.kept.unwrap_or_default())
     }
 
@@ -146,11 +146,11 @@ impl Writer {
         }
     }
 
-    /// Does it, and says what there is if it is done.
-    async fn attempt(&mut self, deed: &Action) -> kube::Result<Kept> {
+    /// Performs the action, and returns the expected objects after it.
+    async fn attempt(&mut self, action: &Action) -> kube::Result<Kept> {
         let (create, delete) = (PostParams::default(), DeleteParams::default());
         let mut kept = self.kept.clone().unwrap_or_default();
-        match deed {
+        match action {
             Action::Define => drop(self.definitions.create(&create, &self.definition()).await?),
             Action::Undefine => {
                 self.progress.deleting.fetch_add(1, Ordering::SeqCst);
@@ -174,12 +174,12 @@ impl Writer {
         Ok(Some(kept))
     }
 
-    /// After a lost answer: what is there is what was promised, or what was asked for, and nothing between.
-    async fn find_out(&self, deed: &Action, error: &kube::Error) -> Kept {
+    /// After a lost response: the state is either the acknowledged or the requested one.
+    async fn verify(&self, action: &Action, error: &kube::Error) -> Kept {
         let is_refused = matches!(error, kube::Error::Api(status) if status.code < 500);
-        assert!(!is_refused, "{} {deed:?} with {:?}: {error}", self.plural, self.kept);
-        let found = self.look().await;
-        let is_as_asked = match (deed, &found) {
+        assert!(!is_refused, "{} {action:?} with {:?}: {error}", self.plural, self.kept);
+        let found = self.read().await;
+        let is_as_requested = match (action, &found) {
             (Action::Define, Some(objects)) => objects.is_empty(),
             (Action::Undefine, found) => found.is_none(),
             (Action::Create(name) | Action::Replace(name), Some(objects)) => {
@@ -189,15 +189,15 @@ impl Writer {
             _ => false,
         };
         let is_as_before = found == self.kept;
-        assert!(is_as_before || is_as_asked, "{deed:?} of {:?} came to {found:?}", self.kept);
+        assert!(is_as_before || is_as_requested, "{action:?} of {:?} resulted in {found:?}", self.kept);
         found
     }
 
-    /// What the server has of this kind, as soon as there is a server.
-    async fn look(&self) -> Kept {
+    /// The objects of this kind, as soon as the server responds.
+    async fn read(&self) -> Kept {
         let deadline = Instant::now() + PATIENCE;
         loop {
-            match self.try_to_look().await {
+            match self.try_read().await {
                 Ok(found) => return found,
                 Err(why) => assert!(Instant::now() < deadline, "{}: {why}", self.plural),
             }
@@ -205,20 +205,20 @@ impl Writer {
         }
     }
 
-    async fn try_to_look(&self) -> Result<Kept, String> {
+    async fn try_read(&self) -> Result<Kept, String> {
         let found = self.definitions.get_opt(&self.name()).await.map_err(|error| error.to_string())?;
         let Some(definition) = found else { return Ok(None) };
         let conditions = definition.status.and_then(|status| status.conditions).unwrap_or_default();
         let is = |name: &str| conditions.iter().any(|one| one.type_ == name && one.status == "True");
         if definition.metadata.deletion_timestamp.is_some() || !is("Established") || !is("NamesAccepted") {
-            return Err(format!("it is not settled: {conditions:?}"));
+            return Err(format!("the definition is not settled: {conditions:?}"));
         }
         let listed = self.objects.list(&ListParams::default()).await.map_err(|error| error.to_string())?;
         let version = |object: &DynamicObject| (object.name_any(), object.resource_version().unwrap());
         Ok(Some(listed.items.iter().map(version).collect()))
     }
 
-    /// All that was kept but this one.
+    /// The kept objects without this one.
     fn rest(&self, name: &str) -> BTreeMap<String, String> {
         without(&self.kept.clone().unwrap_or_default(), name)
     }

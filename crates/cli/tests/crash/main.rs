@@ -1,15 +1,15 @@
-//! A server that is killed with SIGKILL at random moments under load and started again on the same data, while clients
-//! go on.
+//! A server that is killed with SIGKILL at random moments under load and restarted on the same data, while clients
+//! continue.
 //!
-//! Six writers create, update and delete objects of their own, and remember what was acknowledged. After a lost answer they
-//! look what became of it: what was acknowledged is there, and beyond it at most what was asked for last. An informer
-//! watches all the while, and must end with exactly what the server has. Four kills, or a hundred with `GANTRY_LONG=1`.
+//! Six writers create, update and delete their own objects, and record which writes were acknowledged. After a lost
+//! response they read the object: it has the acknowledged state, or the one that was requested last. An informer watches
+//! all the time, and must end with exactly the objects of the server. Four kills, or a hundred with `GANTRY_LONG=1`.
 
 #![allow(
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a test judges by panicking and prints its seed"
+    reason = "a test fails by panicking and prints its seed"
 )]
 
 mod definitions;
@@ -32,7 +32,7 @@ use running::{Scratch, Server};
 
 const WRITERS: u64 = 6;
 const OBJECTS_EACH: u64 = 5;
-/// How long anything may take before we call it lost: a busy machine is slow.
+/// The timeout of each wait; a busy machine is slow.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The acknowledged content of an object: a number and its resource version.
@@ -73,7 +73,7 @@ async fn nothing_acknowledged_is_lost_and_informers_end_with_the_truth() {
     let mut rng = Rng::new(seed);
     let kills = if is_long_run() { 100 } else { 4 };
     for kill in 0..kills {
-        // Not before something was written since the last kill, or there is nothing to lose.
+        // Only after new writes since the last kill, so that there is something to lose.
         let enough = acknowledged.load(Ordering::SeqCst) + 20 + rng.below(200);
         wait_until("writes are acknowledged again", || acknowledged.load(Ordering::SeqCst) > enough).await;
         server.kill();
@@ -91,7 +91,7 @@ async fn nothing_acknowledged_is_lost_and_informers_end_with_the_truth() {
     wait_until("the informer has what the server has", || state() == truth).await;
 }
 
-/// An informer on these objects: what it believes at any time.
+/// An informer of these objects; returns its cache.
 fn inform(api: Api<ConfigMap>) -> reflector::Store<ConfigMap> {
     let (reader, writer) = reflector::store();
     let stream = watcher(api, watcher::Config::default()).default_backoff().reflect(writer);
@@ -112,7 +112,7 @@ fn version(object: &ConfigMap) -> (String, String) {
 async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
     let deadline = Instant::now() + PATIENCE;
     while !is_so() {
-        assert!(Instant::now() < deadline, "never happened: {what}");
+        assert!(Instant::now() < deadline, "timed out waiting until {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
@@ -132,7 +132,7 @@ impl Writer {
                     self.acknowledged.fetch_add(1, Ordering::SeqCst);
                     now
                 }
-                Err(error) => self.find_out(&name, held, wanted, &error).await,
+                Err(error) => self.verify(&name, held, wanted, &error).await,
             };
             self.held.insert(name, now);
         }
@@ -163,21 +163,23 @@ impl Writer {
         Ok(holding(&written))
     }
 
-    /// After a lost answer: what is there is what was promised, or what was asked for.
-    async fn find_out(&self, name: &str, held: Held, wanted: Option<u64>, error: &kube::Error) -> Held {
+    /// After a lost response: the state is either the acknowledged or the requested one.
+    async fn verify(&self, name: &str, held: Held, wanted: Option<u64>, error: &kube::Error) -> Held {
         assert!(!matches!(error, kube::Error::Api(status) if status.code < 500), "{name}: {error}");
         let deadline = Instant::now() + PATIENCE;
         let found = loop {
             match self.api.get_opt(name).await {
                 Ok(found) => break found.as_ref().and_then(holding),
-                Err(error) => assert!(Instant::now() < deadline, "the server does not come back: {error}"),
+                Err(error) => {
+                    assert!(Instant::now() < deadline, "the server does not respond again: {error}")
+                }
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         };
         let is_as_wanted = found.as_ref().map(|(number, _)| *number) == wanted;
         assert!(
             found == held || is_as_wanted,
-            "{name}: promised {held:?}, asked for {wanted:?}, found {found:?}"
+            "{name}: acknowledged {held:?}, requested {wanted:?}, found {found:?}"
         );
         found
     }

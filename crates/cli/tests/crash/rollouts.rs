@@ -1,9 +1,9 @@
-//! Rollouts while the API server and the controllers, each a process of its own, are killed and started again.
+//! Rollouts while the API server and the controllers, in separate processes, are killed and restarted.
 //!
-//! Writers create, scale, roll and delete Deployments of their own and remember what was acknowledged. A kubelet binds
-//! some pods to a node, reports all of them ready, and ends those that are terminating. At the end every Deployment is as
-//! it was acknowledged, everything has converged, and there is no pod terminating and no object without its owner. Six
-//! kills, or two hundred with `GANTRY_LONG=1`.
+//! Writers create, scale, roll and delete their own Deployments and record which writes were acknowledged. A kubelet
+//! binds some pods to a node, reports all of them ready, and ends those that are terminating. At the end every
+//! Deployment has its acknowledged state, everything has converged, no pod is terminating and no object is without its
+//! owner. Six kills, or two hundred with `GANTRY_LONG=1`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use super::running::{Process, Scratch, Server};
 
 const WRITERS: u64 = 3;
 const DEPLOYMENTS_EACH: u64 = 2;
-/// How long it may take until everything has converged after the last kill.
+/// The timeout until everything has converged after the last kill.
 const CONVERGENCE_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// The acknowledged state of a Deployment.
@@ -76,7 +76,7 @@ async fn rollouts_converge_and_no_pod_is_left_terminating() {
         .collect();
     let mut dice = Rng::new(seed);
     for kill in 0..if is_long_run() { 200 } else { 6 } {
-        // Not before something was written since the last kill, and then at any moment of what follows from it.
+        // Only after new writes since the last kill, and then at any moment of the rollouts that they caused.
         let enough = acknowledged.load(Ordering::SeqCst) + 2 + dice.below(6);
         let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
         while acknowledged.load(Ordering::SeqCst) <= enough {
@@ -91,7 +91,7 @@ async fn rollouts_converge_and_no_pod_is_left_terminating() {
     stop.store(true, Ordering::SeqCst);
     let mut wanted = BTreeMap::new();
     for writer in writers {
-        wanted.extend(writer.await.expect("no writer was told one thing and found another"));
+        wanted.extend(writer.await.expect("every writer finds the acknowledged state"));
     }
     let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
     loop {
@@ -100,7 +100,7 @@ async fn rollouts_converge_and_no_pod_is_left_terminating() {
         if left.is_empty() {
             break;
         }
-        assert!(Instant::now() < deadline, "GANTRY_SEED={seed}: it never converges:\n{left}");
+        assert!(Instant::now() < deadline, "GANTRY_SEED={seed}: the cluster does not converge:\n{left}");
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     kubelet.abort();
@@ -128,7 +128,7 @@ impl Processes {
         self.restart_controllers();
     }
 
-    /// Starts the controllers again if they have ended, which they do if they find no server when they start.
+    /// Restarts the controllers if they have ended, as they do if they find no server when they start.
     fn restart_controllers(&mut self) {
         if self.controllers.ended().is_some() {
             self.controllers = controllers(&self.kubeconfig);
@@ -145,7 +145,7 @@ fn controllers(kubeconfig: &Path) -> Process {
 }
 
 impl Writer {
-    /// Writes until told to stop; returns the acknowledged state of every Deployment.
+    /// Writes until it is stopped; returns the acknowledged state of every Deployment.
     async fn write(mut self) -> BTreeMap<String, Wanted> {
         let mut next = 0;
         while !self.stop.load(Ordering::SeqCst) {
@@ -171,23 +171,25 @@ impl Writer {
                 continue;
             }
             self.wanted.remove(&name);
-            // A name is free when the dependents are gone, if they are deleted first.
+            // The name is free when the dependents are deleted, if they are deleted first.
             let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
             while self.find(&name).await.is_some() {
-                assert!(Instant::now() < deadline, "there is never an end of {name}");
+                assert!(Instant::now() < deadline, "{name} is never deleted");
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }
         }
         self.wanted
     }
 
-    /// The Deployment, if there is one, as soon as the server answers.
+    /// The Deployment, if it exists, as soon as the server responds.
     async fn find(&self, name: &str) -> Option<Deployment> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match self.api.get_opt(name).await {
                 Ok(found) => return found,
-                Err(error) => assert!(Instant::now() < deadline, "the server does not come back: {error}"),
+                Err(error) => {
+                    assert!(Instant::now() < deadline, "the server does not respond again: {error}")
+                }
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
@@ -229,7 +231,7 @@ impl Writer {
     }
 }
 
-/// Whether an error leaves open what became of the request. A repeated request may find that the first was carried out.
+/// Whether the outcome of the request is unknown. A retried request may find that the first one was carried out.
 fn is_lost(error: &kube::Error) -> bool {
     !matches!(error, kube::Error::Api(status) if status.code < 500 && !matches!(status.code, 404 | 409 | 429))
 }
@@ -253,7 +255,7 @@ fn state(deployment: &Deployment) -> Option<Wanted> {
     Some(Wanted { replicas: u64::try_from(spec.replicas?).ok()?, image })
 }
 
-/// What is not as it should be in the end; empty if nothing is missing or left over.
+/// The differences from the expected state; empty if there are none.
 async fn differences(client: &Client, wanted: &BTreeMap<String, Wanted>) -> kube::Result<String> {
     let all = ListParams::default();
     let deployments = Api::<Deployment>::default_namespaced(client.clone()).list(&all).await?.items;
@@ -299,7 +301,7 @@ fn is_owned(object: &impl kube::Resource, owners: &BTreeSet<String>) -> bool {
     references.filter(|owner| owner.controller == Some(true)).any(|owner| owners.contains(&owner.uid))
 }
 
-/// Plays the scheduler for some pods, and the kubelet for all, for as long as it is polled.
+/// Acts as the scheduler for some pods, and as the kubelet for all, for as long as it is polled.
 async fn kubelet(client: Client) {
     let ready = Patch::Strategic(json!({"status": {
         "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
@@ -307,7 +309,7 @@ async fn kubelet(client: Client) {
     let pods: Api<Pod> = Api::default_namespaced(client.clone());
     loop {
         tokio::time::sleep(Duration::from_millis(30)).await;
-        // Every request may fail: the server may be away, the pod gone.
+        // Every request may fail: the server may be stopped, the pod deleted.
         let Ok(list) = pods.list(&ListParams::default()).await else { continue };
         for pod in list.items {
             let name = pod.name_any();
@@ -317,7 +319,7 @@ async fn kubelet(client: Client) {
                 let _ = if is_bound {
                     pods.delete(&name, &DeleteParams::default().grace_period(0)).await.map(drop)
                 } else {
-                    Ok(()) // No kubelet and no scheduler takes it up.
+                    Ok(()) // No kubelet ends a pod that is not bound.
                 };
             } else if phase != Some("Running") {
                 if !is_bound && name.as_bytes().last().is_some_and(|letter| letter % 2 == 0) {
@@ -340,14 +342,14 @@ async fn bind(client: &Client, name: &str) -> kube::Result<Value> {
     client.request(request).await
 }
 
-/// Waits until there is something.
+/// Waits until the function returns a value.
 async fn until<T>(what: &str, patience: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let deadline = Instant::now() + patience;
     loop {
         if let Some(found) = look().await {
             return found;
         }
-        assert!(Instant::now() < deadline, "there is never {what}");
+        assert!(Instant::now() < deadline, "timed out waiting for {what}");
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! `deploy/` on a server of ours: its manifests applied, and the real binary run as the account that they make.
+//! The manifests of `deploy/` applied to a server, and the real binary run with the account that they define.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ use kube::{Client, ResourceExt as _};
 
 use crate::running::Process;
 
-/// How long anything may take: a lease has to run out, and the machine may be busy.
+/// The timeout of each wait: a lease has to expire, and the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 /// A process of `gantry controllers`.
@@ -27,7 +27,7 @@ pub(crate) struct Replica {
 }
 
 impl Replica {
-    /// Starts one that writes its log to this file, and waits until it serves `/healthz`.
+    /// Starts a process that writes its log to this file, and waits until it serves `/healthz`.
     pub(crate) async fn start(kubeconfig: &Path, log: &Path) -> Self {
         let arguments = ["controllers", "--leader-elect", "--bind-address", "127.0.0.1:0", "--kubeconfig"];
         let process = Process::start(&arguments, |command| {
@@ -36,7 +36,7 @@ impl Replica {
         });
         let mut replica = Self { process, log: log.to_owned(), address: String::new() };
         replica.address = eventually("an address for /healthz", async || {
-            let log = replica.said();
+            let log = replica.logged();
             let (_, address) = log.split_once("serving /healthz and /metrics address=")?;
             Some(address.lines().next().unwrap_or_default().to_owned())
         })
@@ -44,22 +44,22 @@ impl Replica {
         replica
     }
 
-    /// All that it has logged.
-    pub(crate) fn said(&self) -> String {
+    /// The log so far.
+    pub(crate) fn logged(&self) -> String {
         std::fs::read_to_string(&self.log).unwrap()
     }
 
-    /// What it was refused for want of a right.
+    /// The log lines about forbidden requests.
     pub(crate) fn refused(&self) -> Vec<String> {
-        self.said().lines().filter(|line| line.contains("forbidden: User")).map(str::to_owned).collect()
+        self.logged().lines().filter(|line| line.contains("forbidden: User")).map(str::to_owned).collect()
     }
 
-    /// Whether it says that it holds the lease.
+    /// Whether it reports that it holds the lease.
     pub(crate) fn leads(&self) -> bool {
         self.get("/metrics").contains("leader_election_master_status{name=\"gantry-controllers\"} 1\n")
     }
 
-    /// How many requests it made that the server answered with this code, or that are of this method.
+    /// The number of its requests with this label: the code of the response, or the method.
     pub(crate) fn requests(&self, label: &str, value: &str) -> u64 {
         let wanted = format!("{label}=\"{value}\"");
         let metrics = self.get("/metrics");
@@ -68,16 +68,16 @@ impl Replica {
         counts.map(|count| count.parse::<u64>().unwrap()).sum()
     }
 
-    /// Asks its own endpoint.
+    /// Sends a request to its own endpoint.
     pub(crate) fn get(&self, path: &str) -> String {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         write!(stream, "GET {path} HTTP/1.1\r\nHost: {}\r\n\r\n", self.address).unwrap();
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).unwrap();
-        answer
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        response
     }
 
-    /// Ends it as a crash does.
+    /// Ends it like a crash.
     pub(crate) fn kill(&mut self) {
         self.process.kill();
     }
@@ -92,7 +92,7 @@ impl Replica {
         self.process.signal("CONT");
     }
 
-    /// Asks it to end, and waits until it has.
+    /// Requests its end, and waits until it has ended.
     pub(crate) async fn terminate(&mut self) -> ExitStatus {
         self.process.signal("TERM");
         eventually("the end of the process", async || self.process.ended()).await
@@ -104,12 +104,12 @@ impl Drop for Replica {
     #[expect(clippy::print_stdout, reason = "the output of a test")]
     fn drop(&mut self) {
         if std::thread::panicking() {
-            println!("the log of {}:\n{}", self.log.display(), self.said());
+            println!("the log of {}:\n{}", self.log.display(), self.logged());
         }
     }
 }
 
-/// Waits until there is something.
+/// Waits until the function returns a value.
 pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let waiting = async {
         loop {
@@ -119,7 +119,7 @@ pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Opt
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("there is never {what}"))
+    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("timed out waiting for {what}"))
 }
 
 /// Creates the objects of a manifest of `deploy/`, under strict validation.
@@ -138,7 +138,7 @@ pub(crate) async fn apply(client: &Client, manifest: &str) {
     }
 }
 
-/// Where objects like this one are found. The plurals in `deploy/` are all regular.
+/// The path of the collection of this object. The plurals in `deploy/` are all regular.
 fn collection(object: &Value) -> String {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let (version, kind) = (text(&object["apiVersion"]), text(&object["kind"]).to_lowercase());
@@ -148,13 +148,14 @@ fn collection(object: &Value) -> String {
     format!("/{root}/{version}{place}/{kind}s")
 }
 
-/// Writes a kubeconfig for the account of `deploy/account.yaml`: the server of the administrator's, and a token.
+/// Writes a kubeconfig for the account of `deploy/account.yaml`, with the server of the administrator's and a token.
 pub(crate) async fn kubeconfig_of_account(client: &Client, administrators: &Path, file: &Path) {
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), "kube-system");
-    let asked: TokenRequest =
+    let request: TokenRequest =
         gantry_json::from_value(json!({"spec": {"audiences": [], "expirationSeconds": 3600}})).unwrap();
-    let given = accounts.create_token_request("gantry-controllers", &PostParams::default(), &asked).await;
-    let token = given.unwrap().status.unwrap().token;
+    let response =
+        accounts.create_token_request("gantry-controllers", &PostParams::default(), &request).await;
+    let token = response.unwrap().status.unwrap().token;
     let cluster = Kubeconfig::read_from(administrators).unwrap().clusters.remove(0).cluster.unwrap();
     let kubeconfig = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": "it",
@@ -167,18 +168,18 @@ pub(crate) async fn kubeconfig_of_account(client: &Client, administrators: &Path
     std::fs::write(file, kubeconfig.to_string()).unwrap();
 }
 
-/// Plays the kubelet for as long as it is polled: every pod is running and ready.
+/// Acts as the kubelet for as long as it is polled: every pod is running and ready.
 pub(crate) async fn kubelet(client: Client) {
     let ready = Patch::Strategic(json!({"status": {
         "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
     }}));
     loop {
         tokio::time::sleep(Duration::from_millis(50)).await;
-        // The server may be away for a while; a kubelet waits for it.
+        // The server may be stopped for a while; a kubelet waits for it.
         let Ok(pods) = Api::<Pod>::all(client.clone()).list(&ListParams::default()).await else { continue };
         for pod in pods.items.iter().filter(|pod| !is_running(pod)) {
             let api: Api<Pod> = Api::namespaced(client.clone(), &pod.namespace().unwrap_or_default());
-            // It may be gone by now.
+            // The pod may have been deleted.
             let _ = api.patch_status(&pod.name_any(), &PatchParams::default(), &ready).await;
         }
     }

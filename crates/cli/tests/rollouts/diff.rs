@@ -1,7 +1,7 @@
 //! `gantry diff`: output and exit codes.
 
+use super::command_output::CommandOutput;
 use super::rollout::Rollout;
-use super::said::Said;
 
 const SITE: &str = "\
 apiVersion: apps/v1
@@ -22,20 +22,20 @@ metadata: {name: key}
 data: {a: b25l, b: dHdv}
 ";
 
-/// What differs, as `diff` and kubectl show it, but for folders and times.
-fn differences(said: &Said) -> Vec<&str> {
+/// The differences as `diff` and kubectl show them, without directories and times.
+fn differences(output: &CommandOutput) -> Vec<&str> {
     let is_heading = |line: &&str| ["diff ", "--- ", "+++ "].iter().any(|word| line.starts_with(word));
-    said.out.lines().filter(|line| !is_heading(line)).collect()
+    output.out.lines().filter(|line| !is_heading(line)).collect()
 }
 
 #[tokio::test]
 async fn the_exit_code_says_whether_anything_would_change() {
     let rollout = Rollout::begin("diff").await;
     let file = rollout.file("site.yaml", SITE);
-    let new = Said::by(&mut rollout.command(&["diff", "-f", &file]));
+    let new = CommandOutput::by(&mut rollout.command(&["diff", "-f", &file]));
     assert_eq!(new.code, Some(1), "{new:?}");
     assert!(new.out.contains("+  name: site"), "{new:?}");
-    assert!(rollout.gantry(&["get", "deploy", "site"]).stdout.is_empty(), "nothing was made");
+    assert!(rollout.gantry(&["get", "deploy", "site"]).stdout.is_empty(), "nothing was created");
 
     assert!(rollout.gantry(&["apply", "-f", &file]).status.success());
     rollout.as_kubectl(&["diff", "-f", &file]).is("");
@@ -43,22 +43,22 @@ async fn the_exit_code_says_whether_anything_would_change() {
     let changed = SITE.replace("replicas: 1", "replicas: 2").replace("nginx:1", "nginx:2");
     let changed =
         rollout.file("changed.yaml", &changed.replace("b25l", "bmV3").replace("b: dHdv", "c: dHdv"));
-    let said = Said::by(&mut rollout.command(&["diff", "-f", &changed]));
-    assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
+    let output = CommandOutput::by(&mut rollout.command(&["diff", "-f", &changed]));
+    assert_eq!((output.code, output.err.as_str()), (Some(1), ""));
     for line in ["-  replicas: 1", "+  replicas: 2", "-      - image: nginx:1", "+      - image: nginx:2"] {
-        assert!(differences(&said).contains(&line), "{line} in\n{}", said.out);
+        assert!(differences(&output).contains(&line), "{line} in\n{}", output.out);
     }
     for name in ["/apps.v1.Deployment.default.site", "/v1.Secret.default.key"] {
-        assert!(said.out.contains(name), "{name} in\n{}", said.out);
+        assert!(output.out.contains(name), "{name} in\n{}", output.out);
     }
     for hidden in ["-  a: '*** (before)'", "+  a: '*** (after)'", "-  b: '***'", "+  c: '***'"] {
-        assert!(differences(&said).contains(&hidden), "{hidden} in\n{}", said.out);
+        assert!(differences(&output).contains(&hidden), "{hidden} in\n{}", output.out);
     }
-    assert!(!said.out.contains("bmV3"), "{}", said.out);
-    let kubectl = Said::by(&mut rollout.kubectl(&["diff", "-f", &changed]));
-    assert_eq!(differences(&said), differences(&kubectl));
+    assert!(!output.out.contains("bmV3"), "{}", output.out);
+    let kubectl = CommandOutput::by(&mut rollout.kubectl(&["diff", "-f", &changed]));
+    assert_eq!(differences(&output), differences(&kubectl));
 
-    let labelled = Said::by(&mut rollout.command(&["diff", "-f", &changed, "-l", "tier=web"]));
+    let labelled = CommandOutput::by(&mut rollout.command(&["diff", "-f", &changed, "-l", "tier=web"]));
     assert!(labelled.code == Some(1) && !labelled.out.contains("Secret"), "{labelled:?}");
     rollout.as_kubectl(&["diff", "-f", &changed, "-l", "tier=other"]).is("");
 }
@@ -72,17 +72,17 @@ async fn the_server_merges_where_it_is_asked_to() {
     rollout.as_kubectl(&["diff", "--server-side", "--field-manager=first", "-f", &file]).is("");
     let changed = rollout.file("changed.yaml", &SITE.replace("replicas: 1", "replicas: 2"));
     let arguments = ["diff", "--server-side", "--field-manager=second", "-f", &changed];
-    let conflict = Said::by(&mut rollout.command(&arguments));
+    let conflict = CommandOutput::by(&mut rollout.command(&arguments));
     assert_eq!(conflict.code, Some(2), "{conflict:?}");
     assert!(
         conflict.err.starts_with("Error from server (Conflict): Apply failed with 1 conflict"),
         "{conflict:?}"
     );
-    let forced = Said::by(rollout.command(&arguments).arg("--force-conflicts"));
+    let forced = CommandOutput::by(rollout.command(&arguments).arg("--force-conflicts"));
     assert_eq!(forced.code, Some(1), "{forced:?}");
     assert_eq!(
         differences(&forced),
-        differences(&Said::by(rollout.kubectl(&arguments).arg("--force-conflicts")))
+        differences(&CommandOutput::by(rollout.kubectl(&arguments).arg("--force-conflicts")))
     );
 }
 
@@ -100,7 +100,7 @@ async fn what_cannot_be_compared_has_an_exit_code_of_its_own() {
         assert_eq!(rollout.as_kubectl(arguments).code, Some(2), "{arguments:?}");
     }
     let by = |program: &str| {
-        Said::by(rollout.command(&["diff", "-f", &file]).env("KUBECTL_EXTERNAL_DIFF", program))
+        CommandOutput::by(rollout.command(&["diff", "-f", &file]).env("KUBECTL_EXTERNAL_DIFF", program))
     };
     assert_eq!(by("true").code, Some(0));
     assert!(by("ls -1").out.contains("apps.v1.Deployment.default.site\nv1.Secret.default.key\n"));
@@ -108,6 +108,6 @@ async fn what_cannot_be_compared_has_an_exit_code_of_its_own() {
     assert_eq!(absent.code, Some(2));
     assert!(absent.err.contains("not found in $PATH\nhint: install diffutils"), "{absent:?}");
     rollout.kill_server();
-    let unreachable = Said::by(&mut rollout.command(&["diff", "-f", &file]));
+    let unreachable = CommandOutput::by(&mut rollout.command(&["diff", "-f", &file]));
     assert_eq!(unreachable.code, Some(2), "{unreachable:?}");
 }

@@ -1,10 +1,11 @@
-//! `gantry why`, `gantry rollout watch`, `gantry rollout history` and the verbs that look at a rollout from outside
-//! (`diff`, `wait`, `events`): the real binary against a real server without controllers, so that only the test changes
-//! objects. What a terminal shows is seen in a real one, tmux; what kubectl has too is
-//! compared with the one on the `PATH`.
+//! `gantry why`, `gantry rollout watch`, `gantry rollout history` and the verbs that observe a rollout (`diff`, `wait`,
+//! `events`): the real binary against a real server without controllers, so that only the test changes objects. Terminal
+//! output is captured from a real terminal, tmux; the output of commands that kubectl has, too, is compared with the
+//! kubectl on the `PATH`.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
+mod command_output;
 mod diff;
 mod events;
 mod history;
@@ -12,7 +13,6 @@ mod proxy;
 mod rollout;
 #[path = "../running/mod.rs"]
 mod running;
-mod said;
 mod tmux;
 mod waiting;
 mod watching;

@@ -5,7 +5,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// How long a request may take until it is seen; the machine may be busy.
+/// The timeout until a request is seen; the machine may be busy.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 pub(crate) struct Proxy {
@@ -16,14 +16,14 @@ pub(crate) struct Proxy {
 #[derive(Default)]
 struct Wire {
     open: Mutex<Vec<TcpStream>>,
-    /// All that clients have sent.
+    /// All data that clients have sent.
     sent: Mutex<String>,
-    /// The connection that sends this first ends without a response.
+    /// The connection that sends this text first ends without a response.
     unanswered: Mutex<Option<&'static str>>,
 }
 
 impl Proxy {
-    /// Passes everything on to this server.
+    /// A proxy for this server.
     pub(crate) fn before(server: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
@@ -43,7 +43,7 @@ impl Proxy {
         Self { address, wire }
     }
 
-    /// Ends the connection that is the first to send this, before the server receives it.
+    /// Ends the first connection that sends this text, before the server receives it.
     pub(crate) fn leaves_unanswered(self, text: &'static str) -> Self {
         *self.wire.unanswered.lock().unwrap() = Some(text);
         self
@@ -53,7 +53,7 @@ impl Proxy {
         &self.address
     }
 
-    /// Waits until a client has sent this so many times.
+    /// Waits until clients have sent this text so many times.
     pub(crate) fn sees(&self, text: &str, times: usize) {
         let begun = Instant::now();
         while self.wire.sent.lock().unwrap().matches(text).count() < times {
@@ -62,17 +62,17 @@ impl Proxy {
         }
     }
 
-    /// Breaks off every connection; new ones are welcome.
+    /// Closes all connections; new ones are accepted.
     pub(crate) fn cut(&self) {
         for end in self.wire.open.lock().unwrap().drain(..) {
-            // It may have ended by itself.
+            // The connection may already be closed.
             let _ = end.shutdown(Shutdown::Both);
         }
     }
 }
 
 impl Wire {
-    /// Notes what a client has sent; returns whether to pass it on.
+    /// Records data that a client has sent; returns whether to pass it on.
     fn note(&self, sent: &[u8]) -> bool {
         let sent = String::from_utf8_lossy(sent);
         self.sent.lock().unwrap().push_str(&sent);

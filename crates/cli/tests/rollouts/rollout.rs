@@ -21,7 +21,7 @@ pub(crate) struct Rollout {
 }
 
 impl Rollout {
-    /// The Deployment and its two sets: three old pods that serve, one new pod that starts.
+    /// The Deployment and its two sets: three old pods that are ready, one new pod that starts.
     pub(crate) async fn begin(test: &str) -> Self {
         let scratch = Scratch::new(test);
         let server =
@@ -52,7 +52,7 @@ impl Rollout {
         rollout
     }
 
-    /// Everything is replaced, and the controllers have reported it.
+    /// All pods are replaced, and the controllers have reported it.
     pub(crate) async fn finish(&self) {
         self.pod_serves("web-2-1").await;
         for n in 2..=3 {
@@ -80,7 +80,7 @@ impl Rollout {
         create::<Pod>(&self.client, pod).await;
     }
 
-    /// The node says that the pod's container waits, for this reason.
+    /// The node reports that the pod's container waits, for this reason.
     pub(crate) async fn pod_waits(&self, name: &str, reason: &str, message: &str) {
         let waiting = json!({"waiting": {"reason": reason, "message": message}});
         let container = json!({"name": "main", "image": "nginx:2", "imageID": "", "ready": false,
@@ -118,7 +118,7 @@ impl Rollout {
         self.status::<Deployment>("web", status).await;
     }
 
-    /// A condition of the Deployment has this value, and no other condition has any.
+    /// Sets the only condition of the Deployment to this value.
     pub(crate) async fn deployment_is(&self, condition: &str, value: &str) {
         let since = "2026-01-01T12:00:00Z";
         let conditions = json!([{"type": condition, "status": value, "lastTransitionTime": since}]);
@@ -157,7 +157,7 @@ impl Rollout {
     /// The kubectl on the `PATH`, against the same server.
     pub(crate) fn kubectl(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("kubectl");
-        // Its cache of discovery must not outlive the server.
+        // Its discovery cache must not outlive the server.
         command
             .args(arguments)
             .env("KUBECONFIG", &self.server.kubeconfig)
@@ -180,7 +180,7 @@ impl Rollout {
         &self.server.kubeconfig
     }
 
-    /// The command as it is typed in a shell.
+    /// The command line for a shell.
     pub(crate) fn typed(&self, arguments: &str) -> String {
         let kubeconfig = self.server.kubeconfig.display();
         format!("KUBECONFIG={kubeconfig} {} {arguments}", env!("CARGO_BIN_EXE_gantry"))
@@ -200,7 +200,7 @@ impl Rollout {
     }
 }
 
-/// A kind that lives in namespaces.
+/// A namespaced kind.
 pub(crate) trait Kind:
     kube::Resource<DynamicType = (), Scope = k8s_openapi::NamespaceResourceScope>
     + Clone

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// How long anything on the screen may take to appear on a busy machine.
+/// The timeout until something appears on the screen of a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A terminal with a shell in it.
@@ -36,17 +36,17 @@ impl Tmux {
         self.run(&["resize-window", "-x", &columns.to_string(), "-y", &rows.to_string()]);
     }
 
-    /// What is to be seen.
+    /// The text on the screen.
     pub(crate) fn screen(&self) -> String {
         self.run(&["capture-pane", "-p"])
     }
 
-    /// What is to be seen, with its colours.
+    /// The text on the screen, with escape codes for colours.
     pub(crate) fn coloured(&self) -> String {
         self.run(&["capture-pane", "-p", "-e"])
     }
 
-    /// Waits until the screen is as it should be, and returns it.
+    /// Waits until the screen meets the condition, and returns it.
     pub(crate) fn wait_for(&self, what: &str, is_there: impl Fn(&str) -> bool) -> String {
         let started = Instant::now();
         loop {

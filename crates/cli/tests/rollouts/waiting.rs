@@ -2,23 +2,23 @@
 
 use std::thread::JoinHandle;
 
+use super::command_output::CommandOutput;
 use super::proxy::Proxy;
 use super::rollout::Rollout;
-use super::said::Said;
 
-/// A command that waits and has begun to watch, so that it hears of what comes next only by that.
-fn watching(rollout: &Rollout, arguments: &[&str]) -> (JoinHandle<Said>, Proxy) {
+/// Starts a command that waits, and returns when it watches, so that it sees later changes only by watch events.
+fn watching(rollout: &Rollout, arguments: &[&str]) -> (JoinHandle<CommandOutput>, Proxy) {
     watching_over(Proxy::before(rollout.address()), rollout, arguments)
 }
 
-fn watching_over(proxy: Proxy, rollout: &Rollout, arguments: &[&str]) -> (JoinHandle<Said>, Proxy) {
+fn watching_over(proxy: Proxy, rollout: &Rollout, arguments: &[&str]) -> (JoinHandle<CommandOutput>, Proxy) {
     let kubeconfig = std::fs::read_to_string(rollout.kubeconfig()).unwrap();
     let over_proxy = kubeconfig.replace(rollout.address(), proxy.address());
     let mut command = rollout.command(arguments);
-    // No colon, which parts the files of KUBECONFIG.
+    // Without a colon, which separates the files of KUBECONFIG.
     let file = format!("over-{}", proxy.address().replace(':', "-"));
     command.arg("--timeout=60s").env("KUBECONFIG", rollout.file(&file, &over_proxy));
-    let waiting = Said::later(command);
+    let waiting = CommandOutput::later(command);
     proxy.sees("watch=true", 1);
     (waiting, proxy)
 }
@@ -120,7 +120,7 @@ async fn a_watch_that_breaks_off_is_taken_up_again() {
     waiting.join().unwrap().is("deployment.apps/web condition met\n");
 }
 
-/// The connection may end between the request and the response: client-go takes that for a watch without events.
+/// The connection may end between the request and the response: client-go treats that as a watch without events.
 #[tokio::test]
 async fn a_watch_that_gets_no_response_is_sent_again() {
     let rollout = Rollout::begin("wait-unanswered").await;

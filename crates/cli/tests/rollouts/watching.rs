@@ -28,8 +28,8 @@ async fn the_screen_shows_pods_moving_and_the_terminal_is_as_it_was_afterwards()
 
     tmux.press("q");
     let after = tmux.wait_for("the exit code", |screen| screen.contains("code=0"));
-    assert!(after.contains("deployment/web is done: all 3 pods"), "the last word stays:\n{after}");
-    assert!(!after.contains("q quits"), "the screen is gone:\n{after}");
+    assert!(after.contains("deployment/web is done: all 3 pods"), "the result is still printed:\n{after}");
+    assert!(!after.contains("q quits"), "the screen is closed:\n{after}");
     tmux.type_line("[ \"$before\" = \"$(stty -g)\" ]; echo same=$?");
     tmux.wait_for("the modes of before", |screen| screen.contains("same=0"));
 }
@@ -91,10 +91,10 @@ async fn the_screen_closes_by_itself_when_the_rollout_stays_stuck_and_leaves_the
     tmux.wait_for("the view", |screen| screen.contains("q quits"));
     rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
     let after = tmux.wait_for("the exit code", |screen| screen.contains("code=4"));
-    for said in ["deployment/web is stuck: 1 pod: image nginx:2 cannot be pulled", "What would help"] {
-        assert!(after.contains(said), "{said} on\n{after}");
+    for text in ["deployment/web is stuck: 1 pod: image nginx:2 cannot be pulled", "What would help"] {
+        assert!(after.contains(text), "{text} on\n{after}");
     }
-    assert!(!after.contains("q quits"), "the screen is gone:\n{after}");
+    assert!(!after.contains("q quits"), "the screen is closed:\n{after}");
 }
 
 #[tokio::test]
@@ -107,5 +107,5 @@ async fn lines_end_when_the_rollout_stays_stuck_or_the_time_is_up() {
     let stuck = rollout.gantry(&["rollout", "watch", "web", "--stuck-for=1s"]);
     assert_eq!(stuck.status.code(), Some(4));
     let stays = rollout.gantry(&["rollout", "watch", "web", "--stuck-for=0", "--stay", "--timeout=2s"]);
-    assert_eq!(stays.status.code(), Some(4), "it stayed until the time was up");
+    assert_eq!(stays.status.code(), Some(4), "it ended at the timeout");
 }

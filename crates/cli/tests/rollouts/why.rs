@@ -2,8 +2,8 @@
 
 use std::process::Command;
 
+use super::command_output::CommandOutput;
 use super::rollout::Rollout;
-use super::said::Said;
 use super::tmux::Tmux;
 
 fn text(bytes: &[u8]) -> String {
@@ -14,11 +14,11 @@ fn text(bytes: &[u8]) -> String {
 async fn why_follows_a_rollout_from_moving_over_stuck_to_done() {
     let rollout = Rollout::begin("why").await;
     let moving = rollout.gantry(&["why", "deployment/web"]);
-    let said = text(&moving.stdout);
-    assert_eq!(moving.status.code(), Some(3), "{said}{}", text(&moving.stderr));
+    let output = text(&moving.stdout);
+    assert_eq!(moving.status.code(), Some(3), "{output}{}", text(&moving.stderr));
     assert!(
-        said.starts_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go"),
-        "{said}"
+        output.starts_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go"),
+        "{output}"
     );
 
     rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
@@ -41,8 +41,8 @@ async fn failed_lookups_are_reported_on_standard_error() {
     let mut rollout = Rollout::begin("why-errors").await;
     let absent = rollout.gantry(&["why", "missing"]);
     assert_eq!(absent.status.code(), Some(1));
-    let said = text(&absent.stderr);
-    assert_eq!(said, "Error from server (NotFound): deployments.apps \"missing\" not found\n");
+    let output = text(&absent.stderr);
+    assert_eq!(output, "Error from server (NotFound): deployments.apps \"missing\" not found\n");
     assert!(absent.stdout.is_empty());
     let wrong = rollout.gantry(&["why", "pod/web"]);
     assert_eq!(
@@ -57,7 +57,7 @@ async fn failed_lookups_are_reported_on_standard_error() {
     assert!(text(&gone.stderr).contains("was refused"), "{}", text(&gone.stderr));
 }
 
-/// What is copied from the advice acts on the cluster and the namespace that were asked about.
+/// Commands that are copied from the advice act on the cluster and namespace of the report.
 #[tokio::test]
 async fn advice_carries_the_flags_that_were_given() {
     let rollout = Rollout::begin("why-flags").await;
@@ -67,11 +67,11 @@ async fn advice_carries_the_flags_that_were_given() {
     let context = file.lines().find_map(|line| line.strip_prefix("current-context: ")).unwrap();
     let flags = ["-n", "default", "--kubeconfig", &kubeconfig, "--context", context];
     let before = rollout.gantry(&[&flags[..], &["why", "web"]].concat());
-    let said = text(&before.stdout);
+    let output = text(&before.stdout);
     let undo = format!(
         "gantry rollout undo deployment/web -n default --kubeconfig {kubeconfig} --context {context}\n"
     );
-    assert!(said.contains(&undo), "{said}{}", text(&before.stderr));
+    assert!(output.contains(&undo), "{output}{}", text(&before.stderr));
     let behind = text(&rollout.gantry(&[&["why", "web"], &flags[..]].concat()).stdout);
     assert!(behind.contains(&undo), "{behind}");
     let all = text(&rollout.gantry(&["why", "-A"]).stdout);
@@ -90,7 +90,7 @@ async fn waiting_ends_with_the_verdict() {
     let stuck = rollout.gantry(&["why", "web", "--wait", "--stuck-for=1s"]);
     assert_eq!((stuck.status.code(), text(&stuck.stderr).as_str()), (Some(4), ""));
     rollout.pod_waits("web-2-1", "ContainerCreating", "").await;
-    let waiting = Said::later(rollout.command(&["why", "web", "--wait"]));
+    let waiting = CommandOutput::later(rollout.command(&["why", "web", "--wait"]));
     rollout.finish().await;
     let done = waiting.join().unwrap();
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -105,11 +105,12 @@ async fn rollout_status_ends_early_only_if_it_is_asked_to() {
     rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
     let waits =
         "Waiting for deployment \"web\" rollout to finish: 1 out of 3 new replicas have been updated...\n";
-    let as_kubectl = Said::by(&mut rollout.command(&["rollout", "status", "deploy/web", "--timeout=2s"]));
+    let as_kubectl =
+        CommandOutput::by(&mut rollout.command(&["rollout", "status", "deploy/web", "--timeout=2s"]));
     assert_eq!(as_kubectl.out, waits);
     as_kubectl.fails("error: timed out waiting for the condition\n");
     let early = ["rollout", "status", "deploy/web", "--fail-when-stuck=1s"];
-    let early = Said::by(&mut rollout.command(&early));
+    let early = CommandOutput::by(&mut rollout.command(&early));
     assert_eq!(early.out, waits);
     early.fails(
         "error: deployment \"web\" is stuck: 1 pod: image nginx:2 cannot be pulled (container main)\n",
@@ -123,9 +124,9 @@ async fn several_deployments_are_explained_at_once_and_the_worst_counts() {
     assert!(rollout.gantry(&empty).status.success());
     rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
     for arguments in [&["why", "web", "empty"][..], &["why", "deployments"], &["why", "-A"]] {
-        let said = rollout.gantry(arguments);
-        assert_eq!(said.status.code(), Some(4), "{}{}", text(&said.stdout), text(&said.stderr));
-        let out = text(&said.stdout);
+        let output = rollout.gantry(arguments);
+        assert_eq!(output.status.code(), Some(4), "{}{}", text(&output.stdout), text(&output.stderr));
+        let out = text(&output.stdout);
         assert!(out.contains("DEPLOYMENT") && out.contains("\ndeployment/web "), "{out}");
         assert!(out.lines().any(|line| line.contains("empty")), "{out}");
     }
@@ -135,7 +136,7 @@ async fn several_deployments_are_explained_at_once_and_the_worst_counts() {
     assert_eq!(names, ["empty"]);
     let absent = rollout.gantry(&["why", "web", "absent"]);
     assert_eq!(absent.status.code(), Some(1));
-    assert!(text(&absent.stdout).contains("deployment/web is stuck"), "the others are told all the same");
+    assert!(text(&absent.stdout).contains("deployment/web is stuck"), "the others are reported");
     assert!(text(&absent.stderr).contains("deployments.apps \"absent\" not found"));
     let none = rollout.gantry(&["why", "-l", "app=none"]);
     assert_eq!((none.status.code(), text(&none.stderr).as_str()), (Some(0), "No Deployments found.\n"));

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, reason = "every test file that runs servers needs another part of this")]
 
-pub(crate) mod said;
+pub(crate) mod command_output;
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -46,14 +46,14 @@ pub(crate) struct InMemory {
 /// A server process.
 pub(crate) struct Server {
     process: Process,
-    /// Kept open: the server may say more.
+    /// Kept open, because the server may print more.
     _stdout: BufReader<ChildStdout>,
     pub(crate) url: String,
     pub(crate) kubeconfig: PathBuf,
 }
 
 impl Process {
-    /// Starts the binary with these arguments, which may add to how it runs.
+    /// Starts the binary with these arguments; `with` changes the command before.
     pub(crate) fn start(arguments: &[&str], with: impl FnOnce(&mut Command)) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_gantry"));
         command.args(arguments).stdin(Stdio::null());
@@ -61,12 +61,12 @@ impl Process {
         Self(command.spawn().unwrap())
     }
 
-    /// Its number.
+    /// The process id.
     pub(crate) fn id(&self) -> u32 {
         self.0.id()
     }
 
-    /// Ends it as a crash does.
+    /// Kills it, like a crash.
     pub(crate) fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -78,7 +78,7 @@ impl Process {
         assert!(sent.unwrap().success());
     }
 
-    /// How it ended, if it has.
+    /// The exit status, if it has ended.
     pub(crate) fn ended(&mut self) -> Option<ExitStatus> {
         self.0.try_wait().unwrap()
     }
@@ -92,7 +92,7 @@ impl InMemory {
         Self { server, folder }
     }
 
-    /// A cluster with that many nodes.
+    /// A cluster with so many nodes.
     pub(crate) fn cluster_of(nodes: usize) -> Self {
         let folder = Scratch::new("in-memory");
         let arguments = ["--in-memory", "--nodes", &nodes.to_string()];
@@ -110,7 +110,7 @@ impl InMemory {
 }
 
 impl Server {
-    /// Starts an API server on this address with these arguments, and waits until it says where it is.
+    /// Starts an API server on this address with these arguments, and waits until it prints its URL.
     pub(crate) fn start(listen: &str, kubeconfig: &Path, arguments: &[&str]) -> Self {
         Self::run("apiserver", listen, kubeconfig, arguments)
     }
@@ -118,36 +118,36 @@ impl Server {
     fn run(command: &str, listen: &str, kubeconfig: &Path, arguments: &[&str]) -> Self {
         let mut process = Process::start(&[command, "--listen", listen, "--write-kubeconfig"], |command| {
             command.arg(kubeconfig).args(arguments).stdout(Stdio::piped());
-            // Clusters of tests are not listed among those of the person who runs the tests.
+            // The clusters of tests are not listed among those of the user who runs the tests.
             command.env("XDG_DATA_HOME", kubeconfig.with_extension("clusters"));
-            // What it does all day would bury what a test has to say.
+            // Informational messages would hide the output of tests.
             command.env("GANTRY_LOG", std::env::var("GANTRY_LOG").unwrap_or_else(|_| "error".to_owned()));
         });
         let mut stdout = BufReader::new(process.0.stdout.take().unwrap());
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let url = line.split_whitespace().find(|word| word.starts_with("http"));
-        let url = url.unwrap_or_else(|| panic!("the server said {line:?} instead of where it is"));
+        let url = url.unwrap_or_else(|| panic!("the server printed {line:?} instead of its URL"));
         let url = url.trim_end_matches(',').to_owned();
         Self { process, _stdout: stdout, url, kubeconfig: kubeconfig.to_owned() }
     }
 
-    /// A server on a free port that keeps everything in this directory.
+    /// A server on a free port that stores its data in this directory.
     pub(crate) fn in_directory(directory: &Path, kubeconfig: &Path) -> Self {
         Self::start("127.0.0.1:0", kubeconfig, &["--data-dir", &directory.display().to_string()])
     }
 
-    /// The address, to start another one on it.
+    /// The address, to start another server on it.
     pub(crate) fn address(&self) -> &str {
         self.url.split_once("://").unwrap().1
     }
 
-    /// The number of the process.
+    /// The process id.
     pub(crate) fn id(&self) -> u32 {
         self.process.id()
     }
 
-    /// Ends it as a crash does.
+    /// Kills it, like a crash.
     pub(crate) fn kill(&mut self) {
         self.process.kill();
     }
@@ -173,13 +173,13 @@ impl Server {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may be gone already: then the test has said so.
+        // The process may have ended already, which the test has reported then.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// A client that takes everything from a kubeconfig.
+/// A client that is configured by a kubeconfig only.
 pub(crate) async fn client(kubeconfig: &Path) -> kube::Client {
     let config = kube::config::Kubeconfig::read_from(kubeconfig).unwrap();
     let options = kube::config::KubeConfigOptions::default();

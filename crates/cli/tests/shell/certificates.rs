@@ -26,7 +26,7 @@ fn expired(shell_env: &ShellEnv, usage: ExtendedKeyUsagePurpose) -> (String, Str
     (params.signed_by(&key, &issuer).unwrap().pem(), key.serialize_pem())
 }
 
-/// A TLS server with this certificate that never answers.
+/// A TLS server with this certificate that never responds.
 fn serve(certificate: &str, key: &str) -> SocketAddr {
     let chain = vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()];
     let key = PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap();
@@ -40,7 +40,7 @@ fn serve(certificate: &str, key: &str) -> SocketAddr {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::from_std(listener).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
-                // The client is the one that breaks off.
+                // The client closes the connection.
                 let _ = acceptor.accept(stream).await;
             }
         });
@@ -48,11 +48,11 @@ fn serve(certificate: &str, key: &str) -> SocketAddr {
     address
 }
 
-fn says(shell_env: &ShellEnv, flags: &str, line: &str, hint: &str) {
+fn fails_with(shell_env: &ShellEnv, flags: &str, line: &str, hint: &str) {
     for verb in ["get pods", "why web", "controllers"] {
-        let said = shell_env.types(&format!("{verb} {flags}"));
-        assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{verb} {flags}: {said:?}");
-        assert!(said.err.contains(line) && said.err.contains(hint), "{verb} {flags}: {said:?}");
+        let output = shell_env.run(&format!("{verb} {flags}"));
+        assert_eq!((output.out.as_str(), output.code), ("", Some(1)), "{verb} {flags}: {output:?}");
+        assert!(output.err.contains(line) && output.err.contains(hint), "{verb} {flags}: {output:?}");
     }
 }
 
@@ -61,7 +61,7 @@ fn an_expired_certificate_of_the_server_is_reported() {
     let shell_env = ShellEnv::new("expired-server");
     let (certificate, key) = expired(&shell_env, ExtendedKeyUsagePurpose::ServerAuth);
     let address = serve(&certificate, &key);
-    says(
+    fails_with(
         &shell_env,
         &format!("-s https://{address}"),
         "the certificate of the server has expired",
@@ -75,14 +75,14 @@ fn an_expired_certificate_of_the_client_is_reported() {
     let (certificate, key) = expired(&shell_env, ExtendedKeyUsagePurpose::ClientAuth);
     let (certificate, key) = (shell_env.write("old.crt", &certificate), shell_env.write("old.key", &key));
     let flags = format!("--client-certificate {certificate} --client-key {key}");
-    says(&shell_env, &flags, "certificate", "expired");
+    fails_with(&shell_env, &flags, "certificate", "expired");
 }
 
 #[test]
 fn a_server_of_another_authority_is_reported() {
     let (shell_env, other) = (ShellEnv::new("authority"), ShellEnv::new("other-authority"));
     let flags = format!("--certificate-authority {}", other.pki("ca.crt"));
-    says(
+    fails_with(
         &shell_env,
         &flags,
         "certificate signed by unknown authority",
@@ -93,5 +93,10 @@ fn a_server_of_another_authority_is_reported() {
 #[test]
 fn a_server_of_another_name_is_reported() {
     let shell_env = ShellEnv::new("name");
-    says(&shell_env, "--tls-server-name=shop.example", "is not valid for shop.example", "--tls-server-name");
+    fails_with(
+        &shell_env,
+        "--tls-server-name=shop.example",
+        "is not valid for shop.example",
+        "--tls-server-name",
+    );
 }

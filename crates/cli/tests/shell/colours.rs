@@ -14,8 +14,8 @@ fn what_is_piped_has_no_colours() {
     for typed in
         ["why web", "get deploy", "describe deploy web", "--help", "get --help", "rollout", "get --foo"]
     {
-        let said = shell_env.types(typed);
-        assert!(!said.out.contains(ESCAPE) && !said.err.contains(ESCAPE), "{typed}: {said:?}");
+        let output = shell_env.run(typed);
+        assert!(!output.out.contains(ESCAPE) && !output.err.contains(ESCAPE), "{typed}: {output:?}");
     }
 }
 

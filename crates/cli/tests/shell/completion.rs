@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::shell_env::ShellEnv;
 use super::tmux::Tmux;
 
-/// A shell in a terminal, with completions loaded as `gantry completion --help` says.
+/// A shell in a terminal, with completions loaded as described by `gantry completion --help`.
 fn shell(shell_env: &ShellEnv, name: &str, start: &str, load: &str) -> Tmux {
     let tmux = Tmux::open(&format!("complete-{name}"), 110, 30);
     let folder = Path::new(env!("CARGO_BIN_EXE_gantry")).parent().unwrap().display().to_string();
@@ -24,7 +24,7 @@ fn shell(shell_env: &ShellEnv, name: &str, start: &str, load: &str) -> Tmux {
     tmux
 }
 
-/// Types this, presses TAB, waits for the line to become that, with its space or without, and drops the line.
+/// Types a text, presses TAB, waits for the completed line, with its space or without, and deletes the line.
 fn completes(tmux: &Tmux, typed: &str, completed: &str) {
     tmux.press(typed);
     tmux.press("Tab");
@@ -36,7 +36,7 @@ fn completes(tmux: &Tmux, typed: &str, completed: &str) {
     tmux.wait_for("a new line", |screen| screen.contains("next") && !screen.contains(completed));
 }
 
-/// What every shell has to complete.
+/// Completions that work in every shell.
 fn completes_everything(tmux: &Tmux) {
     completes(tmux, "gantry rollout sta", "gantry rollout status ");
     completes(tmux, "gantry get deployme", "gantry get deployments ");
@@ -91,7 +91,7 @@ fn without_a_server_a_shell_stays_as_it_is() {
     tmux.press("X");
     let screen = tmux.wait_for("what was typed", |screen| screen.contains("gantry get deploy weX"));
     assert!(!screen.contains("refused") && !screen.contains("rror"), "{screen}");
-    // What needs no server is still there.
+    // Candidates that need no server are still completed.
     assert_eq!(shell_env.candidates("--context "), ["gantry"]);
     assert_eq!(shell_env.candidates("rollout und"), ["undo"]);
 }
@@ -109,26 +109,26 @@ fn a_server_that_does_not_answer_is_not_waited_for() {
 #[test]
 fn answers_follow_the_flags_in_the_line() {
     let shell_env = ShellEnv::with_deployment("flags");
-    assert_eq!(shell_env.types("create namespace shop").code, Some(0));
-    assert_eq!(shell_env.types("-n shop create deployment till --image=nginx:1").code, Some(0));
+    assert_eq!(shell_env.run("create namespace shop").code, Some(0));
+    assert_eq!(shell_env.run("-n shop create deployment till --image=nginx:1").code, Some(0));
     assert_eq!(shell_env.candidates("get deploy "), ["web"]);
     assert_eq!(shell_env.candidates("get deploy -n shop "), ["till"]);
     assert_eq!(shell_env.candidates("-n shop rollout status deploy/"), ["deploy/till"]);
     assert_eq!(shell_env.candidates("get -n sh"), ["shop"]);
     assert_eq!(shell_env.candidates("get deploy --as jane "), Vec::<String>::new());
-    assert_eq!(shell_env.candidates("get deploy web "), Vec::<String>::new(), "it is there already");
+    assert_eq!(shell_env.candidates("get deploy web "), Vec::<String>::new(), "it is in the line already");
     assert_eq!(shell_env.candidates("set image deploy web "), ["nginx=", ":nospace"]);
     assert_eq!(shell_env.candidates("apply -f "), [":files"]);
     assert!(shell_env.candidates("get ").contains(&"replicasets".to_owned()));
 }
 
-/// Appendix E: what was defined is completed like everything else.
+/// Appendix E: custom kinds are completed like built-in ones.
 #[test]
 fn what_was_defined_is_completed() {
     let shell_env = ShellEnv::new("custom");
     let file = |name: &str| format!("{}/tests/clients/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     for name in ["boats", "anna"] {
-        assert_eq!(shell_env.types(&format!("apply -f {}", file(name))).code, Some(0));
+        assert_eq!(shell_env.run(&format!("apply -f {}", file(name))).code, Some(0));
     }
     assert_eq!(shell_env.candidates("get boa"), ["boats"]);
     assert_eq!(shell_env.candidates("get bt "), ["anna"]);

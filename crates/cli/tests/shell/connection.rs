@@ -40,14 +40,18 @@ fn flags_change_single_things_of_a_kubeconfig() {
         format!("--context here --user unknown --client-certificate={certificate} --client-key={key}"),
     ];
     for flags in works {
-        let said = shell_env.types(&format!("--kubeconfig {file} get deploy -o name {flags}"));
-        assert_eq!((said.out.as_str(), said.code), ("deployment.apps/web\n", Some(0)), "{flags}: {said:?}");
+        let output = shell_env.run(&format!("--kubeconfig {file} get deploy -o name {flags}"));
+        assert_eq!(
+            (output.out.as_str(), output.code),
+            ("deployment.apps/web\n", Some(0)),
+            "{flags}: {output:?}"
+        );
     }
-    let empty = shell_env.types(&format!("--kubeconfig {file} --context shop get deploy"));
+    let empty = shell_env.run(&format!("--kubeconfig {file} --context shop get deploy"));
     assert_eq!(empty.err, "No resources found in shop namespace.\n", "the namespace is the context's");
-    let forbidden = shell_env.types(&format!("--kubeconfig {file} get deploy --context here --as bob"));
+    let forbidden = shell_env.run(&format!("--kubeconfig {file} get deploy --context here --as bob"));
     assert!(forbidden.err.contains("User \"bob\" cannot list"), "{forbidden:?}");
-    let refused = shell_env.types(&format!("--kubeconfig {file} get deploy --cluster here --user unknown"));
+    let refused = shell_env.run(&format!("--kubeconfig {file} get deploy --cluster here --user unknown"));
     assert!(refused.err.contains("You must be logged in"), "{refused:?}");
 }
 
@@ -62,8 +66,8 @@ fn an_address_and_credentials_need_no_kubeconfig() {
         shell_env.pki("admin.key")
     );
     for verb in ["get deploy", "why web", "get rs,deploy -o name"] {
-        let said = shell_env.types_with(&format!("{verb} {flags}"), &[]);
-        assert!(said.out.contains("web") && said.err.is_empty(), "{said:?}");
+        let output = shell_env.run_with(&format!("{verb} {flags}"), &[]);
+        assert!(output.out.contains("web") && output.err.is_empty(), "{output:?}");
     }
 }
 
@@ -73,10 +77,9 @@ fn the_files_of_the_variable_are_joined_and_the_first_one_counts() {
     let first = shell_env.write("first", "apiVersion: v1\nkind: Config\ncurrent-context: here\n");
     let second = shell_env.write("second", &kubeconfig(&shell_env, "nowhere"));
     let list = format!("{}:{first}::{second}", shell_env.file("missing").display());
-    let said = shell_env.types_with("get deploy -o name", &[("KUBECONFIG", &list)]);
-    assert_eq!(said.out, "deployment.apps/web\n", "{said:?}");
-    let reversed =
-        shell_env.types_with("get deploy -o name", &[("KUBECONFIG", &format!("{second}:{first}"))]);
+    let output = shell_env.run_with("get deploy -o name", &[("KUBECONFIG", &list)]);
+    assert_eq!(output.out, "deployment.apps/web\n", "{output:?}");
+    let reversed = shell_env.run_with("get deploy -o name", &[("KUBECONFIG", &format!("{second}:{first}"))]);
     assert!(reversed.err.contains("The connection to the server 127.0.0.1:1 was refused"), "{reversed:?}");
 }
 
@@ -85,11 +88,11 @@ fn the_controllers_take_the_same_flags() {
     let shell_env = ShellEnv::new("controllers");
     let list = shell_env.write("three", &kubeconfig(&shell_env, "here"));
     let environment = [("KUBECONFIG", list.as_str())];
-    let said = shell_env.types_with("controllers --context nowhere", &environment);
+    let output = shell_env.run_with("controllers --context nowhere", &environment);
     assert!(
-        said.code == Some(1) && said.err.contains("The connection to the server 127.0.0.1:1 was refused"),
-        "{said:?}"
+        output.code == Some(1) && output.err.contains("The connection to the server 127.0.0.1:1 was refused"),
+        "{output:?}"
     );
-    let said = shell_env.types_with("controllers --context other", &environment);
-    assert!(said.err.contains("context \"other\" does not exist"), "{said:?}");
+    let output = shell_env.run_with("controllers --context other", &environment);
+    assert!(output.err.contains("context \"other\" does not exist"), "{output:?}");
 }

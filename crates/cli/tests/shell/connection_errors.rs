@@ -5,13 +5,13 @@ use std::net::TcpListener;
 
 use super::shell_env::ShellEnv;
 
-/// Expects an error that begins so, hints at that, and is nothing else.
-fn is_told(shell_env: &ShellEnv, typed: &str, environment: &[(&str, &str)], line: &str, hint: &str) {
-    let said = shell_env.types_with(typed, environment);
-    assert_eq!((said.out.as_str(), said.code), ("", Some(1)), "{typed}: {said:?}");
-    let (first, rest) = said.err.split_once('\n').unwrap();
-    assert!(first.contains(line), "{typed}: {said:?}");
-    assert!(rest.contains(hint) && rest.lines().count() <= 1, "{typed}: {said:?}");
+/// Expects a failure with this line and this hint, and no other output.
+fn fails_with(shell_env: &ShellEnv, typed: &str, environment: &[(&str, &str)], line: &str, hint: &str) {
+    let output = shell_env.run_with(typed, environment);
+    assert_eq!((output.out.as_str(), output.code), ("", Some(1)), "{typed}: {output:?}");
+    let (first, rest) = output.err.split_once('\n').unwrap();
+    assert!(first.contains(line), "{typed}: {output:?}");
+    assert!(rest.contains(hint) && rest.lines().count() <= 1, "{typed}: {output:?}");
 }
 
 #[test]
@@ -23,14 +23,14 @@ fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
     let other = shell_env.write("other", "apiVersion: v1\ncontexts: 3\n");
     let dangling = shell_env.write("dangling", "apiVersion: v1\nkind: Config\ncurrent-context: gone\n");
     let missing = shell_env.file("missing").display().to_string();
-    is_told(
+    fails_with(
         &shell_env,
         "get pods",
         &[],
         "no cluster to talk to: there is no kubeconfig",
         "hint: start a cluster with `gantry up`",
     );
-    is_told(
+    fails_with(
         &shell_env,
         "get pods",
         &[("KUBECONFIG", &missing)],
@@ -39,63 +39,63 @@ fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
     );
     for verb in ["get pods", "why web", "rollout watch web", "controllers"] {
         let with = |flags: &str| format!("{verb} {flags}");
-        is_told(
+        fails_with(
             &shell_env,
             &with(&format!("--kubeconfig {missing}")),
             &[],
             "/missing: no such file or directory",
             "hint: --kubeconfig",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &with(&format!("--kubeconfig {cut}")),
             &[],
             "/cut\": line 2",
             "hint: fix the file",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &with(&format!("--kubeconfig {other}")),
             &[],
             "/other\": contexts must be a list, not number",
             "hint: fix the file",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &with(&format!("--kubeconfig {dangling}")),
             &[],
             "current context \"gone\" does not exist",
             "--context",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &with("--context nope"),
             &good,
             "context \"nope\" does not exist",
             "--context; there is gantry",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &with("--cluster nope"),
             &good,
             "cluster \"nope\" does not exist",
             "--cluster; there is gantry",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &with("--user nope"),
             &good,
             "auth info \"nope\" does not exist",
             "there is gantry-admin",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &with("--client-key /nowhere"),
             &good,
             "unable to read client-key /nowhere: No such file",
             "",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &with("--certificate-authority /nowhere"),
             &good,
@@ -103,7 +103,7 @@ fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
             "",
         );
     }
-    is_told(&shell_env, "get pods --request-timeout=x", &good, "error: Invalid timeout value.", "");
+    fails_with(&shell_env, "get pods --request-timeout=x", &good, "error: Invalid timeout value.", "");
 }
 
 /// K0.3.4 for a refused connection; each other connection error has its own message.
@@ -117,28 +117,28 @@ fn a_server_that_cannot_be_reached_is_reported_with_the_reason() {
         (silent.local_addr().map(|address| (silent, address)).unwrap(), shell_env.server.address());
     for verb in ["get pods", "why web", "rollout watch web"] {
         let to = |server: &str| format!("{verb} -s {server}");
-        is_told(
+        fails_with(
             &shell_env,
             &to("http://127.0.0.1:1"),
             &good,
             "The connection to the server 127.0.0.1:1 was refused - did you specify the right host or port?",
             "",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &to("https://nowhere.invalid:6443"),
             &good,
             "lookup nowhere.invalid: no such host",
             "hint: check the server",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &to(&format!("http://{address}")),
             &good,
             "does not answer in plain HTTP",
             "https://",
         );
-        is_told(
+        fails_with(
             &shell_env,
             &format!("{} --request-timeout=1s", to(&format!("http://{}", silent.1))),
             &good,
@@ -156,14 +156,14 @@ fn refused_credentials_and_missing_rights_are_two_things() {
     let good = [("KUBECONFIG", kubeconfig.as_str())];
     for verb in ["get pods", "why web", "rollout watch web"] {
         let token = format!("{verb} {server} --token wrong");
-        is_told(
+        fails_with(
             &shell_env,
             &token,
             &[],
             "error: You must be logged in to the server (Unauthorized)",
             "hint: the token or certificate",
         );
-        let bob = shell_env.types_with(&format!("{verb} --as bob"), &good);
+        let bob = shell_env.run_with(&format!("{verb} --as bob"), &good);
         assert!(bob.err.starts_with("Error from server (Forbidden): ") && bob.code == Some(1), "{bob:?}");
     }
 }
@@ -178,7 +178,7 @@ fn a_server_that_speaks_no_tls_is_reported() {
             let _ = stream.unwrap().write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
         }
     });
-    is_told(
+    fails_with(
         &shell_env,
         &format!("get pods -s https://{address} --insecure-skip-tls-verify"),
         &[],

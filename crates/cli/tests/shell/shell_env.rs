@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use super::running::said::Said;
+use super::running::command_output::CommandOutput;
 use super::running::{Scratch, Server};
 
 /// A server and a temporary home directory.
@@ -16,8 +16,8 @@ impl ShellEnv {
     /// An environment without controllers, with the Deployment `web` in `default`.
     pub(crate) fn with_deployment(test: &str) -> Self {
         let shell_env = Self::new(test);
-        let said = shell_env.types("create deployment web --image=nginx:1");
-        assert_eq!(said.code, Some(0), "{said:?}");
+        let output = shell_env.run("create deployment web --image=nginx:1");
+        assert_eq!(output.code, Some(0), "{output:?}");
         shell_env
     }
 
@@ -41,13 +41,13 @@ impl ShellEnv {
         self.file(name).display().to_string()
     }
 
-    /// Runs a command in a world without other kubeconfigs; words are split at spaces.
-    pub(crate) fn types(&self, line: &str) -> Said {
-        self.types_with(line, &[("KUBECONFIG", &self.server.kubeconfig.display().to_string())])
+    /// Runs a command with the kubeconfig of the server only; arguments are split at spaces.
+    pub(crate) fn run(&self, line: &str) -> CommandOutput {
+        self.run_with(line, &[("KUBECONFIG", &self.server.kubeconfig.display().to_string())])
     }
 
-    /// The same, with this environment.
-    pub(crate) fn types_with(&self, line: &str, environment: &[(&str, &str)]) -> Said {
+    /// Runs a command with this environment only.
+    pub(crate) fn run_with(&self, line: &str, environment: &[(&str, &str)]) -> CommandOutput {
         Command::new(env!("CARGO_BIN_EXE_gantry"))
             .args(line.split(' '))
             .env_clear()
@@ -58,11 +58,11 @@ impl ShellEnv {
             .into()
     }
 
-    /// What could be typed next, without its explanations.
+    /// The completion candidates for a line, without their descriptions.
     pub(crate) fn candidates(&self, line: &str) -> Vec<String> {
-        let said = self.types(&format!("__complete -- {line}"));
-        assert_eq!((said.err.as_str(), said.code), ("", Some(0)), "completions stay silent");
-        said.out.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect()
+        let output = self.run(&format!("__complete -- {line}"));
+        assert_eq!((output.err.as_str(), output.code), ("", Some(0)), "completions print no errors");
+        output.out.lines().map(|line| line.split('\t').next().unwrap_or_default().to_owned()).collect()
     }
 
     /// A file of the server's authority: `ca.crt`, `admin.crt`, `admin.key`.

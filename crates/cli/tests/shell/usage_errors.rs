@@ -2,7 +2,7 @@
 
 use super::shell_env::ShellEnv;
 
-/// K0.1, K4: one exit status for all errors, and kubectl's lines.
+/// K0.1, K4: all errors have the same exit status, and kubectl's messages.
 #[test]
 fn mistakes_are_reported_as_kubectl_reports_them_and_end_with_one() {
     let shell_env = ShellEnv::new("mistakes");
@@ -23,12 +23,16 @@ fn mistakes_are_reported_as_kubectl_reports_them_and_end_with_one() {
         ),
     ];
     for (typed, expected) in cases {
-        let said = shell_env.types(typed);
-        assert_eq!((said.err.as_str(), said.out.as_str(), said.code), (expected, "", Some(1)), "{typed}");
+        let output = shell_env.run(typed);
+        assert_eq!(
+            (output.err.as_str(), output.out.as_str(), output.code),
+            (expected, "", Some(1)),
+            "{typed}"
+        );
     }
 }
 
-/// Objects without a name are refused before the server is asked, which would take them for all objects of their kind.
+/// Objects without a name are rejected before a request is sent, which would be for all objects of their kind.
 #[test]
 fn an_object_without_a_name_never_stands_for_all_of_its_kind() {
     let shell_env = ShellEnv::with_deployment("nameless");
@@ -58,23 +62,33 @@ fn an_object_without_a_name_never_stands_for_all_of_its_kind() {
         (format!("delete -f {wrong}"), undecoded.clone()),
         (format!("apply -f {wrong}"), undecoded),
     ] {
-        let said = shell_env.types(&typed);
-        assert_eq!((said.err.as_str(), said.out.as_str(), said.code), (&*expected, "", Some(1)), "{typed}");
+        let output = shell_env.run(&typed);
+        assert_eq!(
+            (output.err.as_str(), output.out.as_str(), output.code),
+            (&*expected, "", Some(1)),
+            "{typed}"
+        );
     }
-    assert_eq!(shell_env.types("get deployments -o name").out, "deployment.apps/web\n");
-    assert_eq!(shell_env.types("get --raw /healthz/").out, "ok", "a raw path is sent unchanged");
+    assert_eq!(shell_env.run("get deployments -o name").out, "deployment.apps/web\n");
+    assert_eq!(shell_env.run("get --raw /healthz/").out, "ok", "a raw path is sent unchanged");
 }
 
 #[test]
 fn help_that_was_asked_for_is_data_and_help_that_was_not_is_talk() {
     let shell_env = ShellEnv::new("help");
-    for asked in ["--help", "rollout --help", "help get", "get -h"] {
-        let said = shell_env.types(asked);
-        assert!(said.code == Some(0) && said.out.contains("Example:\n  gantry "), "{asked}: {said:?}");
+    for command in ["--help", "rollout --help", "help get", "get -h"] {
+        let output = shell_env.run(command);
+        assert!(
+            output.code == Some(0) && output.out.contains("Example:\n  gantry "),
+            "{command}: {output:?}"
+        );
     }
-    let said = shell_env.types("rollout");
-    assert!(said.code == Some(1) && said.out.is_empty() && said.err.contains("Commands:"), "{said:?}");
-    assert!(shell_env.types("--version").out.starts_with("gantry "));
+    let output = shell_env.run("rollout");
+    assert!(
+        output.code == Some(1) && output.out.is_empty() && output.err.contains("Commands:"),
+        "{output:?}"
+    );
+    assert!(shell_env.run("--version").out.starts_with("gantry "));
 }
 
 #[test]
@@ -86,9 +100,9 @@ fn flags_stand_where_kubectl_takes_them() {
         "-n default why web --output=json",
         "create --context=gantry -n default namespace shop",
     ] {
-        let said = shell_env.types(typed);
-        assert!(said.err.is_empty() && !said.out.is_empty(), "{typed}: {said:?}");
+        let output = shell_env.run(typed);
+        assert!(output.err.is_empty() && !output.out.is_empty(), "{typed}: {output:?}");
     }
-    let said = shell_env.types("-n shop simulate -");
-    assert!(said.code == Some(1) && said.err.contains("must follow this command"), "{said:?}");
+    let output = shell_env.run("-n shop simulate -");
+    assert!(output.code == Some(1) && output.err.contains("must follow this command"), "{output:?}");
 }

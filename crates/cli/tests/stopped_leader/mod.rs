@@ -34,7 +34,7 @@ impl RecordingProxy {
         Self { requests, kubeconfig }
     }
 
-    /// The requests after so many, as `METHOD path`.
+    /// The requests after the first `count`, as `METHOD path`.
     fn requests_after(&self, count: usize) -> Vec<String> {
         self.requests.lock().unwrap()[count..].to_vec()
     }
@@ -93,7 +93,7 @@ async fn a_leader_that_was_stopped_writes_nothing_when_it_is_resumed() {
     eventually("a leader", async || leader.leads().then_some(())).await;
     let waiting = Replica::start(&other.kubeconfig, &scratch.join("other")).await;
 
-    // It is stopped with much to do.
+    // The leader is stopped while it has much work.
     let deployments: Api<Deployment> = Api::default_namespaced(client);
     let before = one.count();
     for number in 0..20 {
@@ -104,13 +104,13 @@ async fn a_leader_that_was_stopped_writes_nothing_when_it_is_resumed() {
     eventually("another leader", async || waiting.leads().then_some(())).await;
     let stopped_at = one.count();
     leader.resume();
-    eventually("a candidate that looks at the lease again", async || {
+    eventually("a candidate that reads the lease again", async || {
         let requests = one.requests_after(stopped_at);
         let looks = requests.iter().filter(|request| request.starts_with("GET /apis/coordination.k8s.io/"));
         (looks.count() > 1).then_some(())
     })
     .await;
-    assert_eq!(one.writes_after(stopped_at), [""; 0], "{}", leader.said());
+    assert_eq!(one.writes_after(stopped_at), [""; 0], "{}", leader.logged());
     assert!(!leader.leads());
     for number in 0..20 {
         eventually("an end of the rollout", async || {

@@ -1,5 +1,6 @@
-//! A sessions at kubectl, recorded on Kubernetes 1.37 and played again with `gantry up`: the terminal shows the same, line by
-//! line, with the kubectl on the `PATH` (1.32), with Debian's 1.20, and with Gantry's own verbs, which are those of 1.37.
+//! Sessions with kubectl, recorded on Kubernetes 1.37 and replayed with `gantry up`: the terminal shows the same, line
+//! by line, with the kubectl on the `PATH` (1.32), with Debian's 1.20, and with Gantry's own verbs, which are those of
+//! 1.37.
 //!
 //! `cargo xtask test` installs the old one below `target/tools`; a client that is missing is a failure, not a pass.
 
@@ -22,18 +23,18 @@ use tokio::time::timeout;
 
 use gantry_test_cluster::TestNamespace;
 use running::InMemory;
-use session::{Meanwhile, Said, Step};
+use session::{CommandOutput, Meanwhile, Step};
 
-/// How long a command may take.
+/// The timeout of a command.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How long controllers may have to wait for the CPU.
+/// How long controllers may wait for the CPU.
 const STARVED: Duration = Duration::from_secs(60);
 
-/// How often a session is played until user and controllers write in the same second.
+/// The attempts to replay a session in which user and controllers write in the same second.
 const ATTEMPTS: usize = 30;
 
-/// What 1.37 has and Gantry has not; the kubectl on the `PATH` is asked instead, so that the session can go on.
+/// Commands of 1.37 that Gantry does not have; the kubectl on the `PATH` runs them, so that the session can continue.
 const NOT_OURS: [&str; 4] = ["auth", "autoscale", "cluster-info", "expose"];
 
 /// The sessions of one version of kubectl.
@@ -90,7 +91,7 @@ impl KubectlSessions<'_> {
         assert!(differences.is_empty(), "{}", differences.join("\n"));
     }
 
-    /// Plays a session, again if user and controllers did not write in the same second, as in the recorded one.
+    /// Replays a session, repeatedly if user and controllers did not write in the same second as in the recorded one.
     async fn plays_as_recorded(&self, name: &str, recorded: &str) -> Vec<String> {
         for attempt in 1..=ATTEMPTS {
             if let Some(shown) = self.plays(&format!("session-{attempt}-{name}"), recorded).await {
@@ -100,7 +101,7 @@ impl KubectlSessions<'_> {
         panic!("{name}: user and controllers never wrote in the same second");
     }
 
-    /// Plays a session in a namespace; returns what the terminal showed, or nothing if the times of writes cannot be compared.
+    /// Replays a session in a namespace; returns its output, or `None` if the times of writes cannot be compared.
     async fn plays(&self, namespace: &str, recorded: &str) -> Option<Vec<String>> {
         let transport = transport(self.server.kubeconfig()).await;
         let mut stage = TestNamespace::new(transport, namespace, Clock::system()).await;
@@ -134,26 +135,30 @@ impl KubectlSessions<'_> {
         if verb == "diff" {
             another_second().await;
         }
-        let said = self.runs(&arguments).await;
+        let output = self.runs(&arguments).await;
         if verb != "get" && verb != "describe" {
             stage.settle().await;
         }
         // New sets get their short names.
         stage.sets().await;
-        session::shown(stage, command, &said)
+        session::shown(stage, command, &output)
     }
 
-    async fn runs(&self, arguments: &[&str]) -> Said {
+    async fn runs(&self, arguments: &[&str]) -> CommandOutput {
         let is_ours = self.version != "1.37" || !NOT_OURS.contains(&arguments[0]);
         let mut command = Command::new(if is_ours { self.kubectl.as_path() } else { Path::new("kubectl") });
         command.args(arguments).current_dir(folder().join("files")).kill_on_drop(true);
         command.env("KUBECONFIG", self.server.kubeconfig()).env("NO_COLOR", "1");
-        // Its cache of discovery must not outlive the server.
+        // Its discovery cache must not outlive the server.
         command.env("HOME", self.server.folder()).env("KUBECTL_EXTERNAL_DIFF", "diff -u -N");
         let output = timeout(PATIENCE, command.output()).await;
         let output = output.unwrap_or_else(|_| panic!("{arguments:?} does not end")).unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
-        Said { code: output.status.code().unwrap(), out: text(output.stdout), err: text(output.stderr) }
+        CommandOutput {
+            code: output.status.code().unwrap(),
+            out: text(output.stdout),
+            err: text(output.stderr),
+        }
     }
 }
 
@@ -166,7 +171,7 @@ async fn wrote_in_one_second(stage: &TestNamespace) -> bool {
     })
 }
 
-/// Waits until the second in which the last write was made is over.
+/// Waits until the second of the last write is over.
 ///
 /// `diff` shows the times in `managedFields`, which are whole seconds: the recorded session had written in an earlier one.
 async fn another_second() {
@@ -191,7 +196,7 @@ async fn happens(stage: &mut TestNamespace, meanwhile: Meanwhile) {
     stage.settle().await;
 }
 
-/// The first line that differs, with those around it.
+/// The first line that differs, with the lines around it.
 fn difference(name: &str, recorded: &str, shown: &[String]) -> Option<String> {
     let recorded: Vec<&str> = recorded.lines().collect();
     let at = (0..recorded.len().max(shown.len()))

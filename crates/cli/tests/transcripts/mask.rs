@@ -1,9 +1,9 @@
-//! Takes out of what kubectl printed whatever differs from run to run: ages, times, uids, versions, addresses.
+//! Masks values that differ from run to run in the output of kubectl: ages, times, uids, versions, addresses.
 //!
 //! A pattern is matched character by character: `9` is a digit, `#` some digits, `~` a hexadecimal digit, `@` a letter, `*`
-//! some letters and digits; everything else is itself.
+//! some letters and digits; all other characters match themselves.
 
-/// What may stand on both sides of a match.
+/// The characters allowed on both sides of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sides {
     /// Anything.
@@ -14,7 +14,7 @@ enum Sides {
     Column,
 }
 
-/// Patterns, what may stand beside them, and what is shown instead, in the order in which they are looked for.
+/// Patterns, their allowed surroundings, and their replacements, in the order in which they are applied.
 const MASKS: [(&str, Sides, &str); 20] = [
     ("pod-template-hash=*", Sides::Any, "pod-template-hash=HASH"),
     ("pod-template-hash: *", Sides::Any, "pod-template-hash: HASH"),
@@ -38,7 +38,7 @@ const MASKS: [(&str, Sides, &str); 20] = [
     ("(x# over <age>)", Sides::Any, ""),
 ];
 
-/// The line as it is the same on every run.
+/// The line without values that differ from run to run.
 pub(crate) fn masked(line: &str) -> String {
     let line = without_log_header(line);
     let masked =
@@ -46,7 +46,7 @@ pub(crate) fn masked(line: &str) -> String {
     folded(&masked)
 }
 
-/// The header of a log line (`E0102 15:04:05.678901   12345 file.go:67]`) says when and where from.
+/// Replaces the header of a log line (`E0102 15:04:05.678901   12345 file.go:67]`), which has the time and the source.
 fn without_log_header(line: &str) -> String {
     let is_header = ["E", "W", "I"].iter().any(|severity| {
         line.strip_prefix(severity).is_some_and(|rest| length(rest, "9999 99:99:99.# ").is_some())
@@ -71,7 +71,7 @@ fn replaced(line: &str, pattern: &str, sides: Sides, shown: &str) -> String {
     done
 }
 
-/// How long a match at the beginning of the text is.
+/// The length of a match at the beginning of the text.
 fn length(text: &str, pattern: &str) -> Option<usize> {
     let mut rest = text;
     for wanted in pattern.chars() {
@@ -95,7 +95,7 @@ fn length(text: &str, pattern: &str) -> Option<usize> {
     Some(text.len() - rest.len())
 }
 
-/// Columns are as wide as the names in them: two blanks stand for any more.
+/// The width of columns depends on the names in them: two blanks replace any larger number.
 fn folded(line: &str) -> String {
     let is_blank = |c| matches!(c, ' ' | '\t');
     let (mut folded, mut rest) = (String::new(), line.trim_end());

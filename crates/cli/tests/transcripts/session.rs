@@ -1,4 +1,4 @@
-//! A recorded session is its own script: what was typed, what nodes did meanwhile, and what the terminal showed.
+//! A recorded session is its own script: the commands, the changes by nodes between them, and the terminal output.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use gantry_test_cluster::TestNamespace;
 pub(crate) enum Step {
     /// A command, without `kubectl`.
     Command(String),
-    /// Something else happens meanwhile.
+    /// A change between commands.
     Meanwhile(Meanwhile),
 }
 
-/// What happens between commands.
+/// Changes between commands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Meanwhile {
     /// All pods become ready.
@@ -38,14 +38,14 @@ impl std::fmt::Display for Meanwhile {
     }
 }
 
-/// What a command left behind.
-pub(crate) struct Said {
+/// The output of a command.
+pub(crate) struct CommandOutput {
     pub(crate) out: String,
     pub(crate) err: String,
     pub(crate) code: i32,
 }
 
-/// The steps that were recorded.
+/// The recorded steps.
 pub(crate) fn steps(recorded: &str) -> Vec<Step> {
     recorded.lines().filter_map(step).collect()
 }
@@ -64,10 +64,10 @@ fn step(line: &str) -> Option<Step> {
     Some(Step::Meanwhile(meanwhile))
 }
 
-/// What was typed and what the terminal showed, as it is the same on every run.
-pub(crate) fn shown(stage: &TestNamespace, command: &str, said: &Said) -> Vec<String> {
+/// The command and its terminal output, without values that differ from run to run.
+pub(crate) fn shown(stage: &TestNamespace, command: &str, output: &CommandOutput) -> Vec<String> {
     let mut lines = vec![format!("$ kubectl {command}")];
-    for (mark, text) in [("", &said.out), ("! ", &said.err)] {
+    for (mark, text) in [("", &output.out), ("! ", &output.err)] {
         let rows: Vec<String> = stage.mask(text).lines().map(masked).collect();
         let rows = match command.split(' ').next() {
             Some("get") if rows.len() > 1 => in_order_of_names(&rows),
@@ -76,13 +76,13 @@ pub(crate) fn shown(stage: &TestNamespace, command: &str, said: &Said) -> Vec<St
         };
         lines.extend(rows.iter().filter(|row| !names_files(row)).map(|row| format!("{mark}{row}")));
     }
-    if said.code != 0 {
-        lines.push(format!("[exit {}]", said.code));
+    if output.code != 0 {
+        lines.push(format!("[exit {}]", output.code));
     }
     lines
 }
 
-/// Pods and sets come in the order of their random names, which are masked: each table is sorted below its header.
+/// Pods and sets are listed in the order of their random names, which are masked: each table is sorted below its header.
 fn in_order_of_names(rows: &[String]) -> Vec<String> {
     let tables = rows.split(String::is_empty).map(|table| {
         let mut table = table.to_vec();
@@ -94,7 +94,7 @@ fn in_order_of_names(rows: &[String]) -> Vec<String> {
     tables.collect::<Vec<_>>().join(&String::new())
 }
 
-/// Like events may have been told more than once, and in any order.
+/// Like events may be recorded more than once, and in any order.
 fn events_last(rows: Vec<String>) -> Vec<String> {
     let is_event = |row: &String| {
         let row = row.trim_start();
@@ -107,7 +107,7 @@ fn events_last(rows: Vec<String>) -> Vec<String> {
     rest
 }
 
-/// The lines of a difference that name the files compared.
+/// Whether a line of a diff names the compared files.
 fn names_files(row: &str) -> bool {
     ["diff ", "--- ", "+++ "].iter().any(|start| row.starts_with(start))
 }

@@ -31,7 +31,7 @@ fn a_response_that_is_too_large_says_so_over_udp_and_is_whole_over_tcp() {
         let query = Query::parse(&message).unwrap();
         let over_udp = query.respond(&many(), false);
         assert!(over_udp.len() <= limit && over_udp.len() > limit - 40, "{}", over_udp.len());
-        assert_eq!(over_udp[2] & 0x02, 0x02, "it is truncated");
+        assert_eq!(over_udp[2] & 0x02, 0x02, "it is marked as truncated");
         let over_tcp = query.respond(&many(), true);
         assert_eq!(over_tcp[2] & 0x02, 0);
         assert_eq!(addresses_in(&over_tcp).unwrap().len(), 200);

@@ -66,12 +66,12 @@ fn query(name: &str, kind: RecordType) -> Vec<u8> {
     message
 }
 
-fn ask(name: &str, kind: RecordType) -> Answer {
+fn look_up(name: &str, kind: RecordType) -> Answer {
     answer(&Query::parse(&query(name, kind)).unwrap(), &zone())
 }
 
 fn known(name: &str, kind: RecordType) -> Response {
-    match ask(name, kind) {
+    match look_up(name, kind) {
         Answer::Known(response) => response,
         other => panic!("{name}: {other:?}"),
     }

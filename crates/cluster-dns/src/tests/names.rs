@@ -1,8 +1,8 @@
-//! What the names of a cluster lead to.
+//! The records of the names of a cluster.
 
 use std::net::IpAddr;
 
-use super::{ask, known, zone};
+use super::{known, look_up, zone};
 use crate::answer::Answer;
 use crate::message::{RecordData, RecordType, ResponseCode};
 use crate::zone::reverse;
@@ -61,7 +61,7 @@ fn addresses_lead_back_to_names() {
     assert_eq!(pointer("10.96.0.7"), "web.shop.svc.cluster.local");
     assert_eq!(pointer("fd00::7"), "web.shop.svc.cluster.local");
     assert_eq!(pointer("10.1.0.1"), "db-0.db.shop.svc.cluster.local");
-    assert_eq!(ask(&reverse("8.8.8.8".parse().unwrap()), RecordType::PTR), Answer::Foreign);
+    assert_eq!(look_up(&reverse("8.8.8.8".parse().unwrap()), RecordType::PTR), Answer::Foreign);
 }
 
 #[test]
@@ -73,13 +73,13 @@ fn pods_have_names_of_their_addresses() {
 
 #[test]
 fn an_external_name_is_an_alias_that_is_followed() {
-    let Answer::Alias(response, target) = ask("docs.shop.svc.cluster.local", RecordType::A) else {
-        panic!("other servers know the target")
+    let Answer::Alias(response, target) = look_up("docs.shop.svc.cluster.local", RecordType::A) else {
+        panic!("the target is not in the cluster")
     };
     assert_eq!(target, "docs.example.com");
     assert_eq!(response.answers[0].data, RecordData::Alias(target));
     assert_eq!(addresses("inner.shop.svc.cluster.local", RecordType::A), ["10.96.0.7"]);
-    assert!(known("loop.shop.svc.cluster.local", RecordType::A).answers.len() < 20, "it ends");
+    assert!(known("loop.shop.svc.cluster.local", RecordType::A).answers.len() < 20, "the loop ends");
     let alias = known("docs.shop.svc.cluster.local", RecordType::CNAME);
     assert_eq!(alias.answers.len(), 1);
 }
@@ -101,7 +101,7 @@ fn a_name_without_such_a_record_exists_and_an_unknown_one_does_not() {
 #[test]
 fn names_of_others_are_forwarded() {
     for name in ["example.com", "cluster.local.example.com", "notcluster.local"] {
-        assert_eq!(ask(name, RecordType::A), Answer::Foreign, "{name}");
+        assert_eq!(look_up(name, RecordType::A), Answer::Foreign, "{name}");
     }
 }
 

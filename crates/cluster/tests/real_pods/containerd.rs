@@ -1,4 +1,4 @@
-//! A containerd of a test's own, with a pod network and an image made of busybox.
+//! A containerd for one test, with a pod network and an image made of busybox.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,14 +14,14 @@ const START_MAX: Duration = Duration::from_secs(30);
 /// A running containerd; dropping it stops it and removes its files.
 pub(crate) struct Containerd {
     pub(crate) directory: PathBuf,
-    /// The beginning of the addresses of pods.
+    /// The prefix of the addresses of pods.
     pub(crate) network: String,
     bridge: String,
     process: Child,
 }
 
 impl Containerd {
-    /// Starts it; the error says what this machine lacks. Each test has a number of its own, below 10.
+    /// Starts it; the error names what is missing on this machine. Each test has its own number, below 10.
     pub(crate) fn start(number: u8) -> Result<Self, String> {
         require_root()?;
         for program in ["containerd", "ctr", "runc", "busybox", "tar", "sha256sum"] {
@@ -76,7 +76,7 @@ impl Containerd {
         self.directory.join("containerd.sock")
     }
 
-    /// Returns the name by which the node of the test has its pods' files, cgroups and routes.
+    /// Returns the name under which the node of the test keeps its pods' files, cgroups and routes.
     pub(crate) fn node_owner(&self) -> String {
         let mut owners = fs::read_dir(self.directory.join("node")).unwrap();
         owners.next().unwrap().unwrap().file_name().to_string_lossy().into_owned()
@@ -123,7 +123,7 @@ impl Containerd {
 
 impl Drop for Containerd {
     fn drop(&mut self) {
-        // What is left of a test that failed.
+        // Containers that remain after a failed test.
         for id in self.containers() {
             let _ = self.ctr(&["-n", "k8s.io", "tasks", "kill", "-s", "9", &id]);
             let _ = self.ctr(&["-n", "k8s.io", "tasks", "rm", "-f", &id]);
@@ -179,7 +179,7 @@ fn cni(bridge: &str, network: &str) -> String {
 
 fn configuration(directory: &Path) -> String {
     let at = |name: &str| directory.join(name).to_string_lossy().into_owned();
-    // Without the right to lower it, containers start only if the adjustment of the out-of-memory killer is restricted.
+    // Without the permission to lower it, containers start only if the adjustment of the OOM score is restricted.
     format!(
         r#"version = 2
 root = "{root}"

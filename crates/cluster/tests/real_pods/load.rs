@@ -1,4 +1,4 @@
-//! A steady load of HTTP requests, each on a connection of its own, and what became of them.
+//! A steady load of HTTP requests, each on its own connection, and their results.
 
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ use tokio::task::JoinSet;
 const CLIENTS: usize = 6;
 /// The pause of a client between two requests.
 const PAUSE: Duration = Duration::from_millis(4);
-/// A request that takes longer has failed: it was sent to where nothing answers.
+/// A request that takes longer has failed, because no server received it.
 const RESPONSE_MAX: Duration = Duration::from_secs(20);
 
 /// Clients that send requests until they are stopped.
@@ -64,7 +64,7 @@ impl Load {
         self.results.succeeded.load(Ordering::Relaxed)
     }
 
-    /// Ends the load; returns the number of requests that succeeded, and why others failed.
+    /// Ends the load; returns the number of requests that succeeded, and the failures of the others.
     pub(crate) async fn stop(mut self) -> (usize, Vec<String>) {
         self.results.is_over.store(true, Ordering::Relaxed);
         while self.clients.join_next().await.is_some() {}
@@ -72,7 +72,7 @@ impl Load {
     }
 }
 
-/// Sends one request on a connection of its own; the error says what went wrong.
+/// Sends one request on its own connection; the error names the step that failed.
 async fn get(server: SocketAddr) -> Result<(), String> {
     let step = |name: &'static str| move |error: std::io::Error| format!("{name}: {error}");
     let mut connection = TcpStream::connect(server).await.map_err(step("connect"))?;

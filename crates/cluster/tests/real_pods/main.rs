@@ -1,10 +1,10 @@
-//! Real pods: a cluster whose node is this machine, with a containerd of the test's own.
+//! Real pods: a cluster whose node is this machine, with its own containerd.
 //!
-//! Runs where root, containerd, runc, the CNI plugins and a static busybox are to be had, and says in one line what was left
-//! out elsewhere.
+//! Runs where root, containerd, runc, the CNI plugins and a static busybox are available; elsewhere it prints one line
+//! about the test that is skipped.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
-#![allow(clippy::print_stderr, reason = "what is left out is said")]
+#![allow(clippy::print_stderr, reason = "skipped tests are printed")]
 
 mod containerd;
 mod load;
@@ -21,11 +21,11 @@ use k8s_openapi::api::apps::v1::Deployment;
 use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 
-/// How long anything may take: generous, because machines differ.
+/// The timeout of each wait: generous, because machines differ.
 const PATIENCE: Duration = Duration::from_secs(90);
 
 async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl FnMut() -> F) -> T {
-    let looking = async {
+    let polling = async {
         loop {
             if let Some(found) = look().await {
                 return found;
@@ -33,15 +33,15 @@ async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, looking).await.unwrap_or_else(|_| panic!("{what} did not happen in time"))
+    tokio::time::timeout(PATIENCE, polling).await.unwrap_or_else(|_| panic!("{what} did not happen in time"))
 }
 
-/// Starts a containerd, or says what is left out because there is none.
+/// Starts a containerd, or prints which test is skipped because it cannot be started.
 fn containerd(number: u8, what: &str) -> Option<Containerd> {
     match Containerd::start(number) {
         Ok(containerd) => Some(containerd),
         Err(missing) => {
-            eprintln!("left out: {what}, because {missing}");
+            eprintln!("skipped: {what}, because {missing}");
             None
         }
     }
@@ -112,7 +112,7 @@ async fn real_pods_are_rolled_out_restarted_and_removed() {
     dead_containerd_is_reported_and_recovered_from(&mut containerd, &Api::all(client)).await;
     let after = pods.list(&ListParams::default()).await.unwrap().items;
     let ids = |pods: &[Pod]| -> Vec<Option<String>> { pods.iter().map(container_id).collect() };
-    assert_eq!(ids(&after), ids(&running), "the containers were not disturbed");
+    assert_eq!(ids(&after), ids(&running), "the containers were not restarted");
 
     let patch = gantry_json::to_value(&deployment("two"));
     let patch: serde_json::Value = serde_json::from_str(&patch.to_string()).unwrap();
@@ -130,8 +130,8 @@ async fn real_pods_are_rolled_out_restarted_and_removed() {
     })
     .await;
     cluster.stop().await;
-    assert_eq!(containerd.containers(), Vec::<String>::new(), "nothing is left behind");
-    assert_eq!(cgroups_of(&owner), Vec::<PathBuf>::new(), "nothing is left behind");
+    assert_eq!(containerd.containers(), Vec::<String>::new(), "no containers remain");
+    assert_eq!(cgroups_of(&owner), Vec::<PathBuf>::new(), "no cgroups remain");
 }
 
 /// Returns the directories of a node's cgroups: one, or one of each controller.
@@ -141,7 +141,7 @@ fn cgroups_of(owner: &str) -> Vec<PathBuf> {
     hierarchies.map(|hierarchy| hierarchy.join("gantry").join(owner)).filter(|it| it.exists()).collect()
 }
 
-/// Returns the limit of memory of the cgroup of a burstable pod.
+/// Returns the memory limit of the cgroup of a burstable pod.
 fn memory_limit(owner: &str, pod: &Pod) -> Option<u64> {
     let name = format!("burstable/pod{}", pod.metadata.uid.as_ref().unwrap());
     let pods = cgroups_of(owner).into_iter().map(|cgroup| cgroup.join(&name));
@@ -153,7 +153,7 @@ fn container_id(pod: &Pod) -> Option<String> {
     pod.status.as_ref()?.container_statuses.as_ref()?.first()?.container_id.clone()
 }
 
-/// A node without its runtime is not ready, and says so; it is ready when the runtime is back.
+/// A node without its runtime reports that it is not ready; it is ready when the runtime runs again.
 async fn dead_containerd_is_reported_and_recovered_from(containerd: &mut Containerd, nodes: &Api<Node>) {
     let ready = || async {
         let conditions = nodes.get("here").await.unwrap().status.unwrap().conditions.unwrap();
@@ -184,7 +184,7 @@ async fn available(deployments: &Api<Deployment>, generation: i64) {
     .await;
 }
 
-/// A running container gets another limit of memory, without a restart, and its pod another one, too.
+/// The memory limits of a running container and of its pod are changed without a restart.
 async fn resources_of_a_running_pod_are_changed(pods: &Api<Pod>, containerd: &Containerd) {
     let limit = "/sys/fs/cgroup/memory.max /sys/fs/cgroup/memory/memory.limit_in_bytes";
     let script = format!(

@@ -1,5 +1,5 @@
-//! Rolling updates under load lose no request, as docs/real-pods.md promises: with a pause before the end of containers whatever the
-//! server does with its signal, and without one if the server finishes what it has begun.
+//! Rolling updates under load lose no request, as docs/real-pods.md promises: with a pause before containers are
+//! stopped, regardless of how the server handles the signal; and without a pause if the server finishes its requests.
 
 use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::process::Command;
@@ -18,15 +18,15 @@ use crate::eventually;
 use crate::load::Load;
 
 const REPLICAS: i32 = 10;
-/// Requests that are awaited while nothing happens, before and after.
+/// The requests that have to succeed before and after each part of a test.
 const REQUESTS: usize = 200;
 
-/// What a pod does when it is deleted.
+/// How a pod ends when it is deleted.
 #[derive(Clone, Copy)]
 enum End {
     /// It pauses before the signal, which ends its server at once.
     AfterPause,
-    /// On the signal its server finishes the requests that it has.
+    /// On the signal, its server finishes its current requests.
     AfterRequests,
 }
 
@@ -63,7 +63,7 @@ fn deployment(version: &str, end: End) -> Value {
     })
 }
 
-/// The user of a cluster.
+/// A user of a cluster.
 struct User {
     deployments: Api<Deployment>,
     pods: Api<Pod>,
@@ -92,7 +92,7 @@ impl User {
         SocketAddr::new(address.parse().unwrap(), 80)
     }
 
-    /// Has a pod look up a name, and expects this address.
+    /// Looks up a name in a pod, and expects this address.
     async fn resolves(&self, name: &str, address: &str) {
         let script = format!("/bin/busybox nslookup {name} | /bin/busybox grep -F 'Address: {address}'");
         let pod = json!({
@@ -127,7 +127,7 @@ impl User {
         .await;
     }
 
-    /// Returns when there are no pods but those of a version.
+    /// Returns when all pods are of this version.
     async fn until_complete(&self, version: &str) {
         self.until_ready(version, REPLICAS.unsigned_abs() as usize).await;
         let others = ListParams::default().labels(&format!("app=web,version!={version}"));
@@ -156,7 +156,7 @@ fn can_route() -> Result<(), &'static str> {
 fn containerd(number: u8) -> Option<Containerd> {
     let what = "rolling updates under load";
     if let Err(why) = can_route() {
-        eprintln!("left out: {what}, because {why}");
+        eprintln!("skipped: {what}, because {why}");
         return None;
     }
     crate::containerd(number, what)
@@ -176,7 +176,7 @@ fn agent(containerd: &Containerd) -> AgentOptions {
     }
 }
 
-/// Waits until the load has got some more responses.
+/// Waits until some more requests have succeeded.
 async fn some_requests(load: &Load) {
     let wanted = load.succeeded() + REQUESTS;
     eventually("requests", || async { (load.succeeded() >= wanted).then_some(()) }).await;
@@ -212,10 +212,10 @@ async fn rolling_updates_under_load_lose_no_request() {
     let owner = containerd.node_owner();
     assert_eq!(tables_of(&owner), 1);
     cluster.stop().await;
-    assert_eq!(tables_of(&owner), 0, "nothing is left behind");
+    assert_eq!(tables_of(&owner), 0, "the table is removed");
 }
 
-/// Returns how many tables of the kernel a node has.
+/// Returns the number of nftables tables of a node.
 fn tables_of(owner: &str) -> usize {
     nft(&["list", "tables"]).lines().filter(|line| line.contains(owner)).count()
 }
@@ -238,7 +238,7 @@ async fn start_load(server: SocketAddr, containerd: &Containerd) -> Load {
     load
 }
 
-/// A server with everything but a real node, and an agent that is a client of it over the network.
+/// A server without a real node, and an agent that is its client over the network.
 struct Parts {
     containerd: Containerd,
     port: u16,
@@ -247,7 +247,7 @@ struct Parts {
 impl Parts {
     async fn server(&self) -> Cluster {
         let options = Options {
-            // It brings a scheduler, and gets no pods.
+            // With a simulated node, a scheduler runs. The node gets no pods.
             nodes: 1,
             storage: Storage::Directory(self.containerd.directory.join("data")),
             services: "10.231.92.0/24".parse().unwrap(),
@@ -319,5 +319,5 @@ async fn rolling_updates_under_load_lose_no_request_while_the_agent_and_the_serv
     let owner = parts.containerd.node_owner();
     assert_eq!(tables_of(&owner), 1, "Services are routed while no agent runs");
     gantry_node_agent::remove_recorded(&parts.containerd.directory.join("record")).await.unwrap();
-    assert_eq!(tables_of(&owner), 0, "nothing is left behind");
+    assert_eq!(tables_of(&owner), 0, "the table is removed");
 }

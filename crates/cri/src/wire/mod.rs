@@ -1,7 +1,7 @@
 //! The messages of CRI `runtime.v1` that are sent and read, with the protocol's names and field numbers.
 //!
-//! Written down from the protocol's definition, as for etcd (decision 0012), so that building needs no `protoc`; fields that
-//! are not used are left out, which protobuf allows.
+//! Written from the protocol's definition, as for etcd (decision 0012), so that building needs no `protoc`; unused
+//! fields are omitted, which protobuf allows.
 
 mod container;
 mod image;

@@ -214,7 +214,7 @@ messages! {
 }
 
 impl PodSandboxStatus {
-    /// The addresses of the sandbox, the most important first.
+    /// The addresses of the sandbox, the primary one first.
     pub fn ips(self) -> Vec<String> {
         let network = self.network.unwrap_or_default();
         let more = network.additional_ips.into_iter().map(|more| more.ip);

@@ -97,7 +97,7 @@ impl PemSource {
     }
 }
 
-/// The most important credentials of a user; kubectl has the same order.
+/// The credentials of a user with the highest precedence; the order is kubectl's.
 async fn credentials(
     user: &UserEntry,
     cluster: &ClusterEntry,

@@ -32,7 +32,7 @@ pub(super) struct ClusterEntry {
     pub(super) proxy_url: Option<String>,
 }
 
-/// RequestCredentials.
+/// The credentials of a user.
 #[derive(Clone, Debug, Default)]
 pub(super) struct UserEntry {
     pub(super) client_certificate: Option<PemSource>,
@@ -44,7 +44,7 @@ pub(super) struct UserEntry {
     pub(super) act_as: Option<String>,
     pub(super) act_as_uid: Option<String>,
     pub(super) act_as_groups: Vec<String>,
-    /// By key; a key with several values is there several times.
+    /// By key; a key with several values has several entries.
     pub(super) act_as_extra: Vec<(String, String)>,
     pub(super) exec: Option<ExecEntry>,
     /// The name of an authentication provider, which is a former kind of plugin.
@@ -55,7 +55,7 @@ pub(super) struct UserEntry {
 #[derive(Clone, Debug, Default)]
 pub(super) struct ExecEntry {
     pub(super) plugin: ExecPlugin,
-    /// Whether the plugin has to know the cluster.
+    /// Whether the cluster is passed to the plugin.
     pub(super) needs_cluster: bool,
 }
 
@@ -99,7 +99,7 @@ impl KubeconfigFile {
         })
     }
 
-    /// Adds the entries of a less important file whose names are new.
+    /// Adds the entries of a file of lower precedence whose names are new.
     pub(super) fn merge(mut self, next: Self) -> Self {
         add_new(&mut self.clusters, next.clusters);
         add_new(&mut self.users, next.users);
@@ -250,7 +250,7 @@ impl<'a> Fields<'a> {
         Ok(pairs)
     }
 
-    /// The data of a certificate or key counts more than its file, as in kubectl.
+    /// The data of a certificate or key has precedence over its file, as in kubectl.
     fn pem(&self, name: &str) -> Result<Option<PemSource>, String> {
         let data = self.text(&format!("{name}-data"))?.map(PemSource::Data);
         let file = self.text(name)?.map(|file| PemSource::File(self.folder.join(file)));

@@ -72,7 +72,7 @@ impl Connection {
             }
         }
         if self.tls_server_name.is_some() || self.server.is_some() {
-            // The name in the kubeconfig is that of its own server.
+            // `tls-server-name` of the kubeconfig applies only to the server of the kubeconfig.
             cluster.tls_server_name.clone_from(&self.tls_server_name);
         }
         if let Some(server) = &self.server {

@@ -32,7 +32,7 @@ pub(crate) fn autoscaler(object: &Value) -> String {
     out + &conditions(list(object, "/status/conditions"))
 }
 
-/// What is measured, as it is and as it should be; `now` is the same metric in the status.
+/// A metric with its current and target values; `now` is the same metric in the status.
 fn described_metric(metric: &Value, now: &Value) -> String {
     let source = match text(metric, "/type") {
         "External" => "external",

@@ -5,7 +5,7 @@ use gantry_json::Value;
 use super::{date_or_zero, environment};
 use crate::field::{at, list, members, number, shown, text};
 
-/// What stands before the title and before the names below it.
+/// The indentation of a title, and of the names below it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Indent {
     pub(super) title: &'static str,

@@ -5,7 +5,7 @@ use gantry_json::Value;
 use super::{heading, or_none};
 use crate::field::{list, number, shown, text};
 
-/// As many addresses are shown in a line.
+/// The most addresses that are shown in a line.
 const SHOWN: usize = 3;
 
 /// The addresses behind a named port of a Service, in a line.
@@ -18,7 +18,7 @@ pub(super) fn reachable(slices: &[Value], port_name: &str) -> String {
         let ports = list(slice, "/ports");
         let mut add = |port: Option<i64>| {
             for endpoint in list(slice, "/endpoints") {
-                // kubectl says that there are more before it looks whether they are ready.
+                // kubectl decides that addresses are cut before it checks whether the endpoint is ready.
                 is_cut |= addresses.len() >= SHOWN;
                 if endpoint.pointer("/conditions/ready") != Some(&Value::Bool(false)) {
                     addresses.push(address(text(endpoint, "/addresses/0"), port));
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
     use gantry_json::json;
 
-    /// K3: three addresses and how many more; what is not ready is not counted.
+    /// K3: three addresses and the number of further ones; endpoints that are not ready are not counted.
     #[test]
     fn addresses_are_cut_after_three() {
         let slice = |addresses: &[&str]| {

@@ -18,7 +18,7 @@ pub(super) fn render(container: &Value, source_kind: ContainerSource<'_>) -> Str
     out
 }
 
-/// Maps and secrets of which every key is a variable.
+/// ConfigMaps and Secrets of which every key is a variable.
 fn sources(sources: &[Value]) -> String {
     if sources.is_empty() {
         return String::new();
@@ -74,7 +74,7 @@ fn variable(variable: &Value, container: &Value, source_kind: ContainerSource<'_
     )
 }
 
-/// What a path finds in a pod: its name and its namespace, as kubectl looks for no more.
+/// The value of a field of a pod: its name or its namespace. kubectl resolves no other fields.
 fn field_value(pod: &Value, path: &str) -> String {
     match path {
         "metadata.name" => text(pod, "/metadata/name").to_owned(),
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use gantry_json::json;
 
-    /// K3.3: a variable says where its value comes from, and in a pod what it is.
+    /// K3.3: a variable is shown with the source of its value, and in a pod with the value, too.
     #[test]
     fn variables_of_a_pod_have_values() {
         let container = json!({"resources": {"limits": {"cpu": "1"}},

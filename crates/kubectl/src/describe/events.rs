@@ -32,7 +32,7 @@ pub(crate) fn events(events: &[Value], now: Timestamp) -> String {
 pub(crate) fn last(event: &Value) -> &str {
     let known = ["/lastTimestamp", "/series/lastObservedTime", "/eventTime"].into_iter();
     let known = known.map(|field| text(event, field)).find(|time| !time.is_empty());
-    // Without the zone, a second stands before its own fractions.
+    // Without the zone, a whole second sorts before its own fractions.
     known.unwrap_or_default().trim_end_matches('Z')
 }
 
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
     use gantry_json::json;
 
-    /// K3.5: oldest first, with how often.
+    /// K3.5: oldest first, with their counts.
     #[test]
     fn events_are_reported_by_age() {
         let now = Timestamp::parse("2026-01-01T00:00:10Z").unwrap();

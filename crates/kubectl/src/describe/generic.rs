@@ -1,4 +1,4 @@
-//! Any object of which nothing special is known: every field under its name.
+//! Any object of a kind without its own description: every field under its name.
 
 use gantry_json::Value;
 
@@ -9,7 +9,7 @@ use crate::print::jsonpath::as_go_prints;
 /// Words that are written in capitals.
 const ACRONYMS: [&str; 4] = ["API", "URL", "UID", "GUID"];
 
-/// An object, its fields named in words and sorted by their names.
+/// An object; the names of its fields are split into words and sorted.
 pub(crate) fn object(object: &Value) -> String {
     let mut out = heading(object);
     let shown_above = ["name", "namespace", "labels", "annotations", "managedFields"];
@@ -53,13 +53,13 @@ fn member(key: &str, value: &Value, level: usize, out: &mut String) {
     }
 }
 
-/// `creationTimestamp` as `Creation Timestamp`. What is no name of words, such as `app.io/name`, stays as it is.
+/// `creationTimestamp` as `Creation Timestamp`. Keys with other characters than letters and `-` stay as they are.
 fn in_words(key: &str) -> String {
     if !key.chars().all(|letter| letter.is_alphabetic() || letter == '-') {
         return key.to_owned();
     }
     let mut words = words(key);
-    // Capitals belong to what follows: `CIDRs`.
+    // Capitals are joined with the word that follows: `CIDRs`.
     for nth in (1..words.len()).rev() {
         let (before, word) = (&words[nth - 1], &words[nth]);
         let are_capitals = before.len() > 1 && !before.contains(char::is_lowercase) && before != "-";
@@ -71,7 +71,7 @@ fn in_words(key: &str) -> String {
     words.iter().map(|word| titled(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The words of a name in camel case; signs are words of their own.
+/// The words of a name in camel case; each run of other characters is a word.
 fn words(key: &str) -> Vec<String> {
     let class = |letter: char| (letter.is_lowercase(), letter.is_uppercase());
     let mut words: Vec<String> = Vec::new();
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// K3: what is deeper than a list of objects is shown in a line, as kubectl does.
+    /// K3: lists in lists are shown in a line, as in kubectl.
     #[test]
     fn lists_of_lists_are_shown_in_a_line() {
         let object = json!({"spec": {"none": null, "grid": [[1, 2.5], ["a", {"b": true}]], "much": 1e30}});

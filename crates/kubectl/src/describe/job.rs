@@ -70,7 +70,7 @@ fn progress(job: &Value) -> String {
     out
 }
 
-/// A list of indexes of which only so much is shown as fits in a line.
+/// A list of indexes, cut to the length of a line.
 fn in_short(indexes: &str) -> String {
     const LONGEST: usize = 50;
     if indexes.len() <= LONGEST {

@@ -8,7 +8,7 @@ use crate::three_way::LAST_APPLIED;
 /// A longer annotation gets lines of its own.
 const LONGEST: usize = 140;
 
-/// Labels under a title; what stands before further lines is given.
+/// Labels under a title; `indent` is before the title.
 pub(super) fn labels(title: &str, indent: &str, object: &Value, pointer: &str) -> String {
     multiline(
         title,
@@ -20,7 +20,7 @@ pub(super) fn labels(title: &str, indent: &str, object: &Value, pointer: &str) -
     )
 }
 
-/// Annotations under a title, without what was applied last.
+/// Annotations under a title, without the last applied configuration.
 pub(super) fn annotations(title: &str, indent: &str, object: &Value, pointer: &str) -> String {
     let shown_ones = members(object, pointer).into_iter().filter(|(key, _)| *key != LAST_APPLIED);
     let rendered = shown_ones.map(|(key, value)| {
@@ -46,7 +46,7 @@ pub(super) fn multiline(title: &str, indent: &str, lines: &[String]) -> String {
     }
     let rendered = lines.iter().enumerate().map(|(nth, line)| match nth {
         0 => format!("{indent}{title}\t{line}\n"),
-        // Further lines have an empty first cell, whatever stands before the title.
+        // Further lines have an empty first cell, regardless of the indentation of the title.
         _ => format!("\t{line}\n"),
     });
     rendered.collect()
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
     use gantry_json::json;
 
-    /// K3.1: sorted, one a line, what was applied last left out, long ones cut.
+    /// K3.1: sorted, one per line, without the last applied configuration, long ones cut.
     #[test]
     fn annotations_are_reported_one_a_line() {
         let long = "x".repeat(150);

@@ -1,6 +1,6 @@
-//! Describes objects for people (K3).
+//! Describes objects for users (K3).
 //!
-//! Pure: the objects in, a text out. Cells end in tabs, and the whole is aligned at the end.
+//! Pure: objects in, text out. Cells end in tabs, and columns are aligned at the end.
 
 mod autoscaler;
 mod conditions;
@@ -63,19 +63,19 @@ fn heading(object: &Value) -> String {
     format!("Name:\t{name}\nNamespace:\t{namespace}\n{metadata}")
 }
 
-/// Name, labels and annotations, as descriptions of what is in no namespace begin.
+/// Name, labels and annotations, as descriptions of cluster-scoped objects begin.
 fn name_labels_annotations(object: &Value) -> String {
     let metadata = labels("Labels:", "", object, "/metadata/labels");
     let metadata = metadata + &annotations("Annotations:", "", object, "/metadata/annotations");
     format!("Name:\t{}\n{metadata}", text(object, "/metadata/name"))
 }
 
-/// `<none>` for what is empty.
+/// The text, or `<none>` if it is empty.
 fn or_none(text: &str) -> String {
     if text.is_empty() { "<none>".to_owned() } else { text.to_owned() }
 }
 
-/// Conditions with when they changed and why, under their title.
+/// Conditions with their transition times and reasons, under their title.
 fn condition_table(conditions: &[Value]) -> String {
     format!("Conditions:\n{}", condition_rows(conditions))
 }
@@ -113,7 +113,7 @@ fn date(time: &Value) -> String {
     }
 }
 
-/// As `date`, of a time that Go cannot leave out: what is absent is the beginning of its calendar.
+/// As `date`, for a time that Go cannot omit: an absent one is Go's zero time.
 fn date_or_zero(time: &Value) -> String {
     if time.is_null() { "Mon, 01 Jan 0001 00:00:00 +0000".to_owned() } else { date(time) }
 }

@@ -1,11 +1,11 @@
-//! A NetworkPolicy: which traffic it lets through.
+//! A NetworkPolicy: the traffic that it allows.
 
 use gantry_json::Value;
 
 use super::{go_time, heading};
 use crate::field::{at, list, selector, shown, text};
 
-/// A direction of traffic, and the words for it.
+/// A direction of traffic, and how it is printed.
 struct Direction {
     name: &'static str,
     field: &'static str,
@@ -23,7 +23,7 @@ const EGRESS: Direction =
 pub(crate) fn network_policy(policy: &Value) -> String {
     let created = go_time(at(policy, "/metadata/creationTimestamp"));
     let head = heading(policy);
-    // The time stands between the namespace and the labels.
+    // The creation time is between the namespace and the labels.
     let mut out = head.replacen("\nLabels:", &format!("\nCreated on:\t{created}\nLabels:"), 1);
     let pods = match selector(policy, "/spec/podSelector") {
         none if none == "<none>" => {

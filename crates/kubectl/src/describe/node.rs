@@ -12,13 +12,13 @@ use crate::field::{at, list, members, shown, text};
 /// Objects related to a node; or the error if they could not be read.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeRelated {
-    /// By which it says that it is alive.
+    /// The lease that the node renews while it is alive.
     pub(crate) lease: Result<Value, String>,
     /// The pods on it that have not ended.
     pub(crate) pods: Vec<Value>,
 }
 
-/// A node and what is around it.
+/// A node with its related objects.
 pub(crate) fn node(node: &Value, around: &NodeRelated, now: Timestamp) -> String {
     let mut out = format!("Name:\t{}\nRoles:\t{}\n", text(node, "/metadata/name"), roles(node));
     out += &labels("Labels:", "", node, "/metadata/labels");
@@ -93,7 +93,7 @@ fn system(node: &Value) -> String {
     format!("System Info:\n{}", rendered.concat())
 }
 
-/// The addresses that its pods get.
+/// The address ranges of its pods, and its provider ID.
 fn addresses_of_pods(node: &Value) -> String {
     let mut out = String::new();
     let (one, provider) = (text(node, "/spec/podCIDR"), text(node, "/spec/providerID"));
@@ -127,7 +127,7 @@ fn lease(lease: &Result<Value, String>) -> String {
     )
 }
 
-/// The pods, each with what it takes, and what all of them take.
+/// The pods with their requests and limits, and the totals.
 fn running(node: &Value, pods: &[Value], now: Timestamp) -> String {
     let allocatable = ResourceList::read(node, "/status/allocatable");
     let there_is =

@@ -49,7 +49,7 @@ pub(crate) fn claim(claim: &Value, pods: &[Value], now: Timestamp) -> String {
     out + &conditions(claim, ("LastProbeTime", "/lastProbeTime"))
 }
 
-/// What a claim has been given, and what it is filled with at first.
+/// The capacity and access modes of a bound claim, and its data source.
 pub(super) fn size_and_source(indent: &str, claim: &Value) -> String {
     let is_bound = !text(claim, "/spec/volumeName").is_empty();
     let capacity = if is_bound { amount(claim, "/status/capacity/storage") } else { String::new() };
@@ -69,14 +69,14 @@ pub(super) fn size_and_source(indent: &str, claim: &Value) -> String {
     out
 }
 
-/// The class that an object names, by its annotation of before there was a field.
+/// The storage class of an object; the former annotation has precedence over the field.
 pub(super) fn class(object: &Value) -> String {
     let annotations = at(object, "/metadata/annotations");
     let annotated = annotations.get("volume.beta.kubernetes.io/storage-class");
     annotated.map_or_else(|| shown(at(object, "/spec/storageClassName")), shown)
 }
 
-/// An amount, which Go cannot leave out.
+/// An amount; Go prints 0 for an absent one.
 fn amount(object: &Value, pointer: &str) -> String {
     object.pointer(pointer).map_or_else(|| "0".to_owned(), shown)
 }

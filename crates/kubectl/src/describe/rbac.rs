@@ -78,7 +78,7 @@ impl RuleTarget {
             Self::Resource { group, resource, name } => {
                 let dot = if group.is_empty() { "" } else { "." };
                 let name = name.as_deref().unwrap_or_default();
-                // A subresource stands behind the group.
+                // A subresource follows the group.
                 let (resource, part) =
                     resource.find('/').map_or((resource.as_str(), ""), |at| resource.split_at(at));
                 format!("{resource}{dot}{group}{part}\t[]\t[{name}]")
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
     use gantry_json::json;
 
-    /// K3: rules about the same resource are one, and they are sorted by their verbs.
+    /// K3: rules about the same resource are merged, and rules are sorted by their verbs.
     #[test]
     fn rules_about_the_same_resource_are_one() {
         let object = json!({"rules": [

@@ -59,7 +59,7 @@ impl ResourceList {
         }
     }
 
-    /// Each at least as much as in the other.
+    /// Raises each quantity to at least that of the other list.
     fn raise(&mut self, other: &Self) {
         for (name, amount) in &other.0 {
             let is_more = self.0.get(name).is_none_or(|before| before.billionths() < amount.billionths());
@@ -132,7 +132,7 @@ pub(super) fn resource_value(container: &Value, reference: &Value) -> String {
     }
 }
 
-/// Processors are counted in thousandths, everything else in ones.
+/// The quantity in thousandths for CPU, in ones for everything else, rounded up.
 fn in_steps(amount: Quantity, name: &str) -> i128 {
     rounded_up(amount.billionths(), if name == "cpu" { BILLION / 1000 } else { BILLION })
 }

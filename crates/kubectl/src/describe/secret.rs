@@ -18,7 +18,7 @@ pub(crate) fn secret(secret: &Value) -> String {
     out
 }
 
-/// How many bytes a text in base64 stands for.
+/// The number of bytes that a base64 text encodes.
 pub(super) fn decoded_length(base64: &str) -> usize {
     base64.trim_end_matches('=').len() * 3 / 4
 }

@@ -19,7 +19,7 @@ pub(super) fn render(
     render_children(schemas, schema, path, recursive, &[])
 }
 
-/// Follows a path; `passed` are the names that were followed since the last field, so that a circle ends.
+/// Follows a path; `passed` are the references that were followed since the last field, so that cycles end.
 fn render_children(
     schemas: Schemas<'_>,
     schema: &Value,
@@ -59,7 +59,7 @@ fn title(schemas: Schemas<'_>, name: &str, field: &Value) -> String {
     format!("FIELD: {name} <{}>\n{values}\n\n", type_name(schemas, field))
 }
 
-/// The description and the fields of what a path leads to.
+/// The description and the fields of the schema at the end of a path.
 fn end(schemas: Schemas<'_>, schema: &Value, recursive: bool) -> String {
     let description = match description(schemas, schema) {
         empty if empty.is_empty() => "<empty>".to_owned(),
@@ -74,7 +74,7 @@ fn end(schemas: Schemas<'_>, schema: &Value, recursive: bool) -> String {
     out
 }
 
-/// The descriptions of a schema and of all that it is made of, a line each.
+/// The descriptions of a schema and of its parts, one per line.
 fn description(schemas: Schemas<'_>, schema: &Value) -> String {
     let here = schemas.resolved(schema);
     let mut out = match text(here, "/description") {
@@ -144,12 +144,12 @@ fn line(schemas: Schemas<'_>, schema: &Value, name: &str, field: &Value, level: 
     format!("{indent}{name}\t<{}>{required}{values}\n", type_name(schemas, field))
 }
 
-/// One of the values that a field may have; nothing at all would not be seen.
+/// One of the values that a field may have; an empty one is quoted.
 fn named(value: &Value) -> String {
     if value == "" { "\"\"".to_owned() } else { shown(value) }
 }
 
-/// What people call the type of a field: `string`, `[]Container`, `map[string]string`.
+/// The displayed type of a field: `string`, `[]Container`, `map[string]string`.
 fn type_name(schemas: Schemas<'_>, schema: &Value) -> String {
     let own = || match text(schema, "/type") {
         "" | "object" => "Object".to_owned(),

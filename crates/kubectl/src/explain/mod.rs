@@ -1,6 +1,6 @@
 //! Describes the fields of a type from the server's `OpenAPI` document.
 //!
-//! Pure: the document of one group and version in, a text out.
+//! Pure: the document of one group and version in, text out.
 
 mod fields;
 mod openapi_v2;

@@ -106,7 +106,7 @@ fn field_list(
     out
 }
 
-/// `Object` for whatever has fields, else what the wire has.
+/// `Object` for a type with fields, otherwise its JSON type.
 fn type_name(schemas: Schemas<'_>, schema: &Value) -> String {
     match collection_of(schema) {
         Some(Collection::List(one)) => return format!("[]{}", type_name(schemas, one)),
@@ -118,7 +118,7 @@ fn type_name(schemas: Schemas<'_>, schema: &Value) -> String {
     }
     let here = schemas.resolved(schema);
     match text(here, "/type") {
-        // What may be one or the other is written as a text.
+        // A choice of types is shown as a string.
         "" if here.get("oneOf").is_some() => "string".to_owned(),
         "" if properties(here).is_none() => String::new(),
         "object" if here["x-kubernetes-preserve-unknown-fields"] == true => String::new(),

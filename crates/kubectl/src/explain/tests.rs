@@ -28,7 +28,7 @@ fn options(path: &str, recursive: bool, layout: Layout) -> Explanation {
 
 const HEADING: &str = "GROUP:      shop\nKIND:       Cart\nVERSION:    v1\n\n";
 
-/// K0.1: the whole of a type, its fields in the order of their names.
+/// K0.1: a whole type, with its fields in the order of their names.
 #[test]
 fn a_type_is_explained_with_its_fields() {
     let rendered = options("", false, Layout::Plaintext).text;

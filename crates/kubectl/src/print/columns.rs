@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(rendered, "LABELS         GRID\nmap[a:1 b:2]   [[1 2.5] [<nil>]]\n");
     }
 
-    /// K2.2: a column for each path; what is not there is `<none>`.
+    /// K2.2: a column for each path; a missing value is `<none>`.
     #[test]
     fn columns_find_what_their_paths_say() {
         let columns = CustomColumns::parse("NAME:.metadata.name,IMAGES:spec.c[*].image,X:{.nope}").unwrap();

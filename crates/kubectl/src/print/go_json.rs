@@ -3,17 +3,17 @@
 use gantry_json::Value;
 use gantry_schema::encode;
 
-/// In one line.
+/// JSON in one line.
 pub(crate) fn compact(value: &Value) -> String {
     String::from_utf8_lossy(&encode::plain(value)).into_owned()
 }
 
-/// A member in each line, four spaces a level, without a newline at the end.
+/// JSON with a member per line, indented by four spaces per level, without a newline at the end.
 pub(crate) fn indented(value: &Value) -> String {
     let laid_out = encode::pretty(compact(value).as_bytes());
     let laid_out = String::from_utf8_lossy(&laid_out);
     let deeper = laid_out.lines().map(|line| {
-        // Texts have no newlines in JSON, so what a line begins with is its level.
+        // JSON strings contain no newlines, so leading spaces are always indentation.
         let level = line.len() - line.trim_start_matches(' ').len();
         format!("{}{line}", " ".repeat(level))
     });
@@ -61,7 +61,7 @@ pub(crate) fn indented_as_declared(value: &Value) -> String {
     }
 }
 
-/// A list of results, whose members stand in the order of its type.
+/// A list of results, with its members in the order in which its type declares them.
 pub(crate) fn json_list(objects: &[Value]) -> String {
     let items = indented(&Value::Array(objects.to_vec())).replace('\n', "\n    ");
     format!(
@@ -74,7 +74,7 @@ mod tests {
     use super::*;
     use gantry_json::json;
 
-    /// K1.2: what was applied last is kept in this form.
+    /// K1.2: the last applied configuration is kept in this form.
     #[test]
     fn json_is_sorted_and_escaped() {
         let value = json!({"b": "<&>", "a": [1, {}]});

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 
 pub(crate) use gantry_schema::jsonpath::{as_go_prints, shown};
 
-/// A template that was understood.
+/// A parsed template.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Template(jsonpath::Template);
 
@@ -39,12 +39,12 @@ impl Template {
         Ok(printed.collect())
     }
 
-    /// Everything that its paths find.
+    /// All values that the paths find.
     pub(crate) fn find<'v>(&self, object: &'v Value) -> Result<Vec<&'v Value>, Failure> {
         self.0.find(object).map_err(|problem: Problem| Failure::other(problem.to_string()))
     }
 
-    /// Everything that its paths find, as one JSON list.
+    /// All values that the paths find, as one JSON list.
     pub(crate) fn as_json(&self, object: &Value) -> Result<String, Failure> {
         let found: Value = self.find(object)?.into_iter().cloned().collect();
         Ok(indented(&found) + "\n")

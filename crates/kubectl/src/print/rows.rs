@@ -1,4 +1,4 @@
-//! Rows of cells under a header, as wide as they must be (K2.1).
+//! Rows of cells under a header, as wide as necessary (K2.1).
 
 /// The widths that columns have so far; they only ever grow.
 #[derive(Clone, Debug, Default)]
@@ -48,7 +48,7 @@ impl Widths {
     }
 }
 
-/// The first line of a cell, with a sign that there is more.
+/// The first line of a cell, with `...` if there are more.
 fn one_line(cell: &str) -> String {
     match cell.find(['\n', '\r', '\u{c}']) {
         Some(end) => format!("{}...", &cell[..end]),
@@ -64,7 +64,7 @@ mod tests {
         cells.iter().map(|cell| (*cell).to_owned()).collect()
     }
 
-    /// K2.1: each cell is padded to the widest of its column and three, six at least; the last is not.
+    /// K2.1: a column is as wide as its widest cell plus three, six at least; the last cell of a row is not padded.
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {
         let rows = Rows {

@@ -1,10 +1,10 @@
-//! Lists whose elements are known by a key, or by themselves.
+//! Lists whose elements are identified by a key, or by their value.
 
 use gantry_json::{Map, Value, json};
 
 use super::{NOTHING, Shape, ThreeWayInputs, three_way};
 
-/// A list of objects that are known by one of their members.
+/// A list of objects that are identified by one of their members.
 pub(super) fn by_key(name: &str, key: &str, shape: Shape, forms: ThreeWayInputs<'_>, patch: &mut Map) {
     let mut changed = Vec::new();
     for element in elements(forms.modified) {
@@ -56,7 +56,7 @@ pub(super) fn of_values(name: &str, forms: ThreeWayInputs<'_>, patch: &mut Map) 
     }
 }
 
-/// Whether what is written stands in the same order live, others in between or not.
+/// Whether the written elements are in the same order in the live list, regardless of other elements.
 fn in_order<'v>(forms: ThreeWayInputs<'v>, ids: impl Fn(&'v Value) -> Vec<&'v Value>) -> bool {
     let written = ids(forms.modified);
     let live: Vec<&Value> = ids(forms.current).into_iter().filter(|id| written.contains(id)).collect();

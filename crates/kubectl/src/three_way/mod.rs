@@ -1,7 +1,7 @@
 //! The three-way merge patch of client-side apply (K1.3).
 //!
 //! Compares the last applied configuration, the new configuration and the live object. Fields that were applied and are
-//! no longer configured are deleted, configured fields that differ are set, all others are left alone.
+//! no longer configured are deleted, configured fields that differ are set, all others are not changed.
 
 mod lists;
 
@@ -23,7 +23,7 @@ pub(crate) struct ThreeWayInputs<'v> {
     pub(crate) current: &'v Value,
 }
 
-/// What is known of the shape of an object, which decides how lists merge.
+/// The known shape of an object, which decides how lists merge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// A message of the schema.
@@ -53,7 +53,7 @@ pub(crate) fn three_way(forms: ThreeWayInputs<'_>, shape: Shape) -> Map {
         set(key, value, forms, shape, &mut patch);
     }
     for key in original.keys().filter(|key| !modified.contains_key(key)) {
-        // Even if it is not live: what was written may have been dropped by the server.
+        // Even if it is not live: the server may have dropped it.
         patch.insert(key.clone(), Value::Null);
     }
     patch
@@ -66,7 +66,7 @@ pub(crate) fn two_way(before: &Value, after: &Value, shape: Shape) -> Map {
 
 fn set(key: &str, value: &Value, forms: ThreeWayInputs<'_>, shape: Shape, patch: &mut Map) {
     if shape == Shape::Foreign && value.is_null() {
-        // In JSON it takes away what is there, which was done if it was written before.
+        // A null in a JSON merge patch removes the live value; if it was written before, that was done then.
         if forms.original.get(key) != Some(&NOTHING) {
             patch.insert(key.to_owned(), Value::Null);
         }
@@ -128,7 +128,7 @@ impl Shape {
         }
     }
 
-    /// The shape of what is in a field.
+    /// The shape of the content of a field.
     fn below(self, field: Option<&Field>) -> Self {
         match (self, field) {
             (Self::Foreign, _) => Self::Foreign,
@@ -165,7 +165,7 @@ mod tests {
         three_way(ThreeWayInputs { original, modified, current }, shape_of("apps/v1", "Deployment")).into()
     }
 
-    /// K1.3: a null of a foreign kind takes away what is there, once; generators write it for times that are not known.
+    /// K1.3: a null in a foreign kind removes the live value once; generators write it for unknown times.
     #[test]
     fn a_null_that_was_written_before_is_nothing_to_do() {
         let null = json!({"metadata": {"creationTimestamp": null, "labels": null}, "spec": {"a": 1}});
@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(patch_of(&before), json!({"metadata": {"labels": null}}));
     }
 
-    /// K1.3: fields that are no longer configured are deleted, fields of other writers stay.
+    /// K1.3: fields that are no longer configured are deleted, fields of other writers are kept.
     #[test]
     fn only_what_was_written_is_taken_back() {
         let patch = patch_of(
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(patch, json!({"spec": {"replicas": null, "paused": null, "minReadySeconds": 5}}));
     }
 
-    /// K1.4: replicas that were never written are left to others.
+    /// K1.4: replicas that were never written are not changed.
     #[test]
     fn replicas_that_were_never_written_are_left_alone() {
         let written = deployment(json!({"minReadySeconds": 5}));
@@ -221,7 +221,7 @@ mod tests {
         );
     }
 
-    /// K1.3: the strategy is sent with what is to be kept of it.
+    /// K1.3: the strategy is sent with the keys to retain.
     #[test]
     fn another_strategy_drops_the_limits_of_the_last() {
         let written = deployment(json!({"strategy": {"type": "Recreate"}}));

@@ -12,7 +12,7 @@ pub struct ApiResourcesOptions {
     pub group: Option<String>,
     /// Only those in namespaces, or only those that are not.
     pub namespaced: Option<bool>,
-    /// Only those that know all of these verbs.
+    /// Only those that support all of these verbs.
     pub verbs: Vec<String>,
     /// Only those that are in all of these categories.
     pub categories: Vec<String>,
@@ -22,7 +22,7 @@ pub struct ApiResourcesOptions {
     pub no_headers: bool,
     /// `name` or `kind`.
     pub sort_by: Option<String>,
-    /// What should not be there.
+    /// Unexpected arguments.
     pub words: Vec<String>,
 }
 
@@ -92,7 +92,7 @@ impl ApiResourcesOptions {
     }
 
     fn lists(&self, one: &ApiResource) -> bool {
-        // What nothing can be done with is no resource of its own.
+        // Resources without verbs are not listed.
         !one.verbs.is_empty()
             && self.group.as_ref().is_none_or(|group| *group == one.group)
             && self.namespaced.is_none_or(|namespaced| namespaced == one.namespaced)

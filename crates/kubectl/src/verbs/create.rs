@@ -28,7 +28,7 @@ pub struct CreateDeploymentOptions {
     pub name: String,
     /// The images of its containers.
     pub images: Vec<String>,
-    /// How many pods.
+    /// The number of replicas.
     pub replicas: i32,
     /// The port of its container.
     pub port: Option<i32>,
@@ -92,7 +92,7 @@ pub async fn create_deployment(
         Failure::Status(_) => Failure::other(format!("failed to create deployment: {}", failure.message())),
         other => other,
     })?;
-    tell(ctx, &options.printer, &format!("deployment.apps/{}", options.name), &created)
+    print_created(ctx, &options.printer, &format!("deployment.apps/{}", options.name), &created)
 }
 
 /// Creates a namespace.
@@ -103,11 +103,11 @@ pub async fn create_namespace(
 ) -> Result<(), Failure> {
     let namespace = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}, "spec": {}, "status": {}});
     let created = send(ctx, "/api/v1/namespaces", namespace, printer.dry_run).await?;
-    tell(ctx, printer, &format!("namespace/{name}"), &created)
+    print_created(ctx, printer, &format!("namespace/{name}"), &created)
 }
 
 /// Prints the result; with a client dry run in declaration order, as kubectl does.
-fn tell(
+fn print_created(
     ctx: &mut ClientContext,
     printer: &ResultPrinter,
     title: &str,

@@ -210,7 +210,7 @@ async fn delete_one(
     one: &DeletionTarget,
 ) -> Result<String, Failure> {
     let path = one.resource.object(&one.namespace, &one.name);
-    let answer = if options.printer.dry_run.is_client() {
+    let response = if options.printer.dry_run.is_client() {
         // No request is sent, not even to check that the object exists.
         Ok(Value::Null)
     } else {
@@ -220,7 +220,7 @@ async fn delete_one(
         }
         ctx.request(ApiRequest::delete(path, &body)).await
     };
-    let answer = answer.map_err(|failure| match &one.source {
+    let response = response.map_err(|failure| match &one.source {
         Some(source) => failure.while_doing(&format!("error when deleting \"{source}\"")),
         None => failure,
     })?;
@@ -233,7 +233,7 @@ async fn delete_one(
             ctx.println(&format!("{kind} \"{}\" {done}{}", one.name, options.printer.suffix()))?;
         }
     }
-    Ok(uid_of(&answer).to_owned())
+    Ok(uid_of(&response).to_owned())
 }
 
 /// Deletes an object and waits until it is removed, so that it can be recreated.
@@ -242,14 +242,14 @@ pub(super) async fn delete_and_wait(
     manifest: &ResolvedManifest,
     options: &Value,
 ) -> Result<(), Failure> {
-    let answer = ctx.request(ApiRequest::delete(manifest.path(), options)).await?;
+    let response = ctx.request(ApiRequest::delete(manifest.path(), options)).await?;
     let one = DeletionTarget {
         resource: manifest.resource.clone(),
         namespace: manifest.namespace.clone(),
         name: manifest.name.clone(),
         source: None,
     };
-    gone(ctx, &one, uid_of(&answer)).await
+    gone(ctx, &one, uid_of(&response)).await
 }
 
 /// The result after `configmap "cm"` (K7.1).
@@ -258,16 +258,16 @@ pub(super) fn deletion_message(operation: &str, resource: &ApiResource, namespac
 }
 
 /// The uid in the response to a delete request.
-fn uid_of(answer: &Value) -> &str {
-    let place = if answer["kind"] == "Status" { "/details/uid" } else { "/metadata/uid" };
-    text(answer, place)
+fn uid_of(response: &Value) -> &str {
+    let place = if response["kind"] == "Status" { "/details/uid" } else { "/metadata/uid" };
+    text(response, place)
 }
 
 /// Waits until an object is deleted or replaced by one with another uid.
 async fn gone(ctx: &mut ClientContext, one: &DeletionTarget, uid: &str) -> Result<(), Failure> {
     let object = match ctx.object(&one.resource, &one.namespace, &one.name).await {
         Err(failure) if failure.is_not_found() => return Ok(()),
-        answer => answer?,
+        response => response?,
     };
     if !uid.is_empty() && text(&object, "/metadata/uid") != uid {
         return Ok(());

@@ -100,9 +100,9 @@ async fn begin(
     resource: &ApiResource,
     list: &ApiRequest,
 ) -> Result<(ObjectState, WatchStream), Failure> {
-    let answer = ctx.request(list.clone()).await?;
-    let version = text(&answer, "/metadata/resourceVersion");
+    let response = ctx.request(list.clone()).await?;
+    let version = text(&response, "/metadata/resourceVersion");
     let changes = ctx.watch(list.clone().with("resourceVersion", version)).await?;
-    let now = items_of(&answer, resource).into_iter().next();
+    let now = items_of(&response, resource).into_iter().next();
     Ok((now.map_or(ObjectState::Deleted(Value::Null), ObjectState::Present), changes))
 }

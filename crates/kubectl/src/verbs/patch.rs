@@ -13,16 +13,16 @@ use crate::selection::{BareType, FoundObject, Selection, find_each, for_each};
 use crate::three_way::{Shape, shape_of};
 use crate::verbs::result_printer::WriteParameters as _;
 
-/// What to patch, and with what.
+/// The options of `patch`.
 #[derive(Clone, Debug)]
 pub struct PatchOptions {
     /// The objects.
     pub selection: Selection,
     /// The patch, in JSON or YAML.
     pub patch: String,
-    /// What kind of patch it is.
+    /// The type of the patch.
     pub kind: PatchForm,
-    /// A part of the object, such as `status`.
+    /// The subresource, such as `status`.
     pub subresource: Option<String>,
     /// The field manager; kubectl's own by default.
     pub manager: Option<String>,
@@ -62,7 +62,7 @@ pub async fn patch(ctx: &mut ClientContext, options: &PatchOptions) -> Result<()
     for_each(ctx, found, async |ctx, one| patch_one(ctx, options, &one, &body).await).await
 }
 
-/// What looks like JSON is sent as it is, so that the server complains in its own words; else it is YAML.
+/// A patch that looks like JSON is sent as it is, so that the server reports its errors; otherwise it is YAML.
 fn as_json(patch: &str) -> Result<String, Failure> {
     if patch.trim_start().starts_with('{') {
         return Ok(patch.to_owned());
@@ -101,7 +101,7 @@ async fn patch_one(
     render(ctx, options, one, changed, &object)
 }
 
-/// What comes of the patch without a server.
+/// Applies the patch without a server.
 fn patched_here(kind: PatchForm, object: &Value, shape: Shape, body: &str) -> Result<Value, Failure> {
     let patch: Value = gantry_json::from_str(body)
         .map_err(|problem| Failure::other(format!("the patch is no JSON: {problem}")))?;

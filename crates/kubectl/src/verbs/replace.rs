@@ -11,16 +11,16 @@ use crate::manifests::{self, ManifestOptions, ResolvedManifest};
 use crate::selection::for_each;
 use crate::verbs::result_printer::WriteParameters as _;
 
-/// What to replace.
+/// The options of `replace`.
 #[derive(Clone, Debug, Default)]
 pub struct ReplaceOptions {
     /// The objects.
     pub manifests: ManifestOptions,
     /// Whether the last-applied annotation is set, for a later `apply`.
     pub save_config: bool,
-    /// A part of the object, such as `status`.
+    /// The subresource, such as `status`.
     pub subresource: Option<String>,
-    /// Whether it is deleted and created again, and with which options it is deleted.
+    /// The body of the delete request, if the object is deleted and created again.
     pub force: Option<Value>,
 }
 
@@ -64,7 +64,7 @@ async fn put(
     };
     let mut object = manifest.object.clone();
     if object["metadata"]["resourceVersion"].as_str().unwrap_or_default().is_empty() {
-        // Not every kind is replaced whatever its version. What cannot be read is for the write to complain of.
+        // Some kinds cannot be replaced without a resource version. If the read fails, the write reports the error.
         if let Ok(stored) = ctx.request(ApiRequest::get(path.clone())).await {
             object["metadata"]["resourceVersion"] = stored["metadata"]["resourceVersion"].clone();
         }
@@ -73,7 +73,7 @@ async fn put(
     ctx.request(call.validated(options.manifests.validation)).await
 }
 
-/// Deletes what is there, and creates what is written in its place.
+/// Deletes the object, and creates the one of the manifest.
 async fn recreate(
     ctx: &mut ClientContext,
     options: &ReplaceOptions,

@@ -26,9 +26,9 @@ gantry_formats::text_enum! {
         /// The write is refused.
         #[default]
         Strict = "Strict",
-        /// They are warned of.
+        /// A warning is returned.
         Warn = "Warn",
-        /// They are left out.
+        /// They are dropped.
         Ignore = "Ignore",
     }
 
@@ -40,7 +40,7 @@ gantry_formats::text_enum! {
 pub struct ResultPrinter {
     /// The value of `-o`.
     pub output: Option<String>,
-    /// Whether anything was done.
+    /// Whether the write was a dry run.
     pub dry_run: DryRun,
     /// The value of `--show-managed-fields`.
     pub managed_fields: bool,
@@ -97,7 +97,7 @@ impl Validation {
 pub(crate) trait WriteParameters {
     /// Adds the field manager and the dry run parameter.
     fn by(self, manager: &str, dry_run: DryRun) -> Self;
-    /// Adds how unknown fields are treated.
+    /// Adds the field validation parameter.
     fn validated(self, validation: Validation) -> Self;
 }
 
@@ -112,7 +112,7 @@ impl WriteParameters for ApiRequest {
 }
 
 impl ResultPrinter {
-    /// Results with this `-o`, which must be one for results.
+    /// A printer for this `-o`, which must be a format for results.
     pub fn with(output: Option<String>, dry_run: DryRun) -> Result<Self, Failure> {
         Format::parse_for_result(output.as_deref())?;
         Ok(Self { output, dry_run, managed_fields: false })
@@ -123,7 +123,7 @@ impl ResultPrinter {
         if self.managed_fields { object.clone() } else { without_managed_fields(object.clone()) }
     }
 
-    /// Prints what became of an object.
+    /// Prints the result of an operation on an object.
     pub(crate) fn print(
         &self,
         ctx: &mut ClientContext,

@@ -12,25 +12,25 @@ use crate::field::{number, text};
 use crate::selection::{BareType, FoundObject, Selection, find_each, for_each};
 use crate::verbs::result_printer::WriteParameters as _;
 
-/// What to scale, and to how many.
+/// The options of `scale`.
 #[derive(Clone, Debug, Default)]
 pub struct ScaleOptions {
     /// The objects.
     pub selection: Selection,
-    /// How many pods.
+    /// The number of replicas.
     pub replicas: i32,
-    /// Only if there are so many now.
+    /// The expected current number of replicas.
     pub current_replicas: Option<i32>,
-    /// Only if it has this version now.
+    /// The expected current resource version.
     pub resource_version: Option<String>,
-    /// How long to wait until it has so many.
+    /// How long to wait until the new number is reached.
     pub timeout: Option<Duration>,
     /// How results are printed.
     pub printer: ResultPrinter,
 }
 
 const MANAGER: &str = "kubectl-scale";
-/// How long a write is tried that others get ahead of: every second, for five minutes.
+/// The attempts of a write that conflicts with others: one per second, for five minutes.
 const ATTEMPTS: usize = 300;
 
 impl ScaleOptions {
@@ -86,7 +86,7 @@ async fn scale_one(
     options.printer.print(ctx, &one.title(), "scaled", &one.object)
 }
 
-/// Writes the scale that was read and is as expected.
+/// Writes the scale if its current values are as expected.
 async fn replace(ctx: &mut ClientContext, options: &ScaleOptions, one: &FoundObject) -> Result<(), Failure> {
     let path = format!("{}/scale", one.path());
     for attempt in 1.. {
@@ -130,7 +130,7 @@ async fn until_reached(ctx: &mut ClientContext, one: &FoundObject) -> Result<(),
 mod tests {
     use super::*;
 
-    /// K4 table: what `--replicas` may say.
+    /// K4 table: values of `--replicas`.
     #[test]
     fn replicas_are_a_count() {
         assert_eq!(ScaleOptions::replicas(Some("3")).unwrap(), 3);
@@ -147,7 +147,7 @@ mod tests {
         );
     }
 
-    /// K4 table: expectations that do not hold.
+    /// K4 table: preconditions that fail.
     #[test]
     fn expectations_are_checked() {
         let scale = json!({"spec": {"replicas": 5}, "metadata": {"resourceVersion": "366"}});

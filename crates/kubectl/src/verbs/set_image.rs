@@ -130,7 +130,7 @@ async fn set_one(
     Failure::all(unknown)
 }
 
-/// Sets the image of a container; whether there is one.
+/// Sets the image of a container; returns whether it exists.
 fn set(object: &mut Value, pod: &str, container: &str, image: &str) -> bool {
     let mut any = false;
     for list in ["initContainers", "containers"] {
@@ -166,7 +166,7 @@ mod tests {
         );
     }
 
-    /// K5 table: what is missing or too much.
+    /// K5 table: missing and superfluous arguments.
     #[test]
     fn mistakes_are_reported() {
         let options = |resources: &[&str], images: &[&str]| SetImageOptions {

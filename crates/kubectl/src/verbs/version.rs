@@ -13,7 +13,7 @@ use crate::field::text;
 pub struct VersionOptions {
     /// The value of `-o`.
     pub output: Option<String>,
-    /// What should not be there.
+    /// Unexpected arguments.
     pub words: Vec<String>,
 }
 
@@ -50,8 +50,8 @@ pub fn client_version(options: &VersionOptions) -> Result<String, Failure> {
 /// Prints the versions of client and server. If the server cannot be reached, the client version is printed first.
 pub async fn version(ctx: &mut ClientContext, options: &VersionOptions) -> Result<(), Failure> {
     let shape = options.shape()?;
-    let answer = ctx.request(ApiRequest::get("/version")).await;
-    let (server, failure) = match answer {
+    let response = ctx.request(ApiRequest::get("/version")).await;
+    let (server, failure) = match response {
         Ok(server) => (Some(server), None),
         Err(failure) => (None, Some(failure)),
     };
@@ -73,7 +73,7 @@ impl VersionOptions {
     }
 }
 
-/// There is no line of Kustomize: this client has none.
+/// There is no line about Kustomize, which this client does not contain.
 fn render(shape: Shape, server: Option<&Value>) -> String {
     if shape == Shape::Lines {
         let server = server.map(|server| format!("Server Version: {}\n", text(server, "/gitVersion")));
@@ -96,7 +96,7 @@ fn render(shape: Shape, server: Option<&Value>) -> String {
     }
 }
 
-/// The fields that people look for first come first.
+/// The version with its most important fields first.
 fn ordered(version: &Value) -> String {
     let known = ORDER.iter().filter_map(|name| Some(format!("\"{name}\":{}", version.get(name)?)));
     format!("{{{}}}", known.collect::<Vec<_>>().join(","))

@@ -1,4 +1,4 @@
-//! `apply` and `create`: the cluster is to have what files say.
+//! `apply` and `create`: objects are created and changed as files specify.
 
 use gantry_json::{Value, json};
 use gantry_kubectl::ManifestOptions;
@@ -6,7 +6,7 @@ use gantry_kubectl::verbs::{CreateDeploymentOptions, CreateOptions, DryRun, crea
 
 use crate::terminal::{Terminal, deployment, files, manifest, printer};
 
-/// The Deployment `web` with another spec, written down.
+/// The manifest of the Deployment `web` with another spec.
 fn web(change: impl FnOnce(&mut Value)) -> String {
     let mut object = deployment("web", 2, "nginx:1");
     change(&mut object["spec"]);
@@ -15,7 +15,7 @@ fn web(change: impl FnOnce(&mut Value)) -> String {
 
 const LAST_APPLIED: &str = "{.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration}";
 
-/// K1.1, K1.3: what is there already and as it is written stays as it is.
+/// K1.1, K1.3: an object that exists and is as in the manifest is not changed.
 #[tokio::test(start_paused = true)]
 async fn apply_twice_created_then_unchanged() {
     let mut terminal = Terminal::new().await;
@@ -43,7 +43,7 @@ async fn an_object_remembers_what_was_written() {
     );
 }
 
-/// K1.3: what was written and is no longer goes, what others set stays, lists merge by key.
+/// K1.3: fields that are no longer in the manifest are deleted, fields of others are kept, lists merge by key.
 #[tokio::test(start_paused = true)]
 async fn only_what_was_written_is_taken_back() {
     let mut terminal = Terminal::new().await;
@@ -62,7 +62,7 @@ async fn only_what_was_written_is_taken_back() {
     assert_eq!(terminal.reads("deploy web", path).await, "|3|c");
 }
 
-/// K1.3: another strategy drops the limits of the last.
+/// K1.3: another strategy drops the limits of the last one.
 #[tokio::test(start_paused = true)]
 async fn recreating_needs_no_limits() {
     let mut terminal = Terminal::new().await;
@@ -75,7 +75,7 @@ async fn recreating_needs_no_limits() {
     assert_eq!(terminal.reads("deploy web", "{.spec.strategy}").await, "{\"type\":\"Recreate\"}");
 }
 
-/// K1.4: replicas are left to others unless they are written, and reset once when they no longer are.
+/// K1.4: replicas are left to others unless they are in the manifest, and are reset once when they no longer are.
 #[tokio::test(start_paused = true)]
 async fn replicas_that_are_not_written_are_left_to_others() {
     let mut terminal = Terminal::new().await;
@@ -86,10 +86,10 @@ async fn replicas_that_are_not_written_are_left_to_others() {
     let scaled = json!({"spec": {"replicas": 7}});
     terminal.stage.patch("deployments", "web", gantry_test_cluster::PatchType::Merge, &scaled).await.unwrap();
     terminal.applies(&web(without)).await.is("deployment.apps/web unchanged\n");
-    assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "7", "left alone from then on");
+    assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "7", "not changed from then on");
 }
 
-/// K1.5: an object that does not know what was written is warned of, once.
+/// K1.5: a warning is printed once for an object without the annotation.
 #[tokio::test(start_paused = true)]
 async fn an_object_without_the_annotation_is_warned_of() {
     let mut terminal = Terminal::new().await;
@@ -105,7 +105,7 @@ async fn an_object_without_the_annotation_is_warned_of() {
     terminal.applies(&manifest("web", 2, "nginx:1")).await.is("deployment.apps/web unchanged\n");
 }
 
-/// K1.6: who changes what is on its way out is warned.
+/// K1.6: a change of an object that is being deleted prints a warning.
 #[tokio::test(start_paused = true)]
 async fn an_object_on_its_way_out_is_warned_of() {
     let mut terminal = Terminal::new().await;
@@ -123,7 +123,7 @@ async fn an_object_on_its_way_out_is_warned_of() {
     }
 }
 
-/// K1.7: who is overtaken looks again, five times at most, under kubectl's name.
+/// K1.7: a conflict is retried after a fresh read, five times at most, with kubectl's field manager.
 #[tokio::test(start_paused = true)]
 async fn a_conflict_is_retried_with_a_fresh_read() {
     let mut terminal = Terminal::new().await;
@@ -144,7 +144,7 @@ async fn a_conflict_is_retried_with_a_fresh_read() {
     );
 }
 
-/// K1.7: what the server warns of is told.
+/// K1.7: a warning of the server is printed.
 #[tokio::test(start_paused = true)]
 async fn a_warning_of_the_server_is_reported() {
     let mut terminal = Terminal::new().await;
@@ -161,7 +161,7 @@ async fn a_warning_of_the_server_is_reported() {
     );
 }
 
-/// K1: the table of mistakes, as far as they are in the file.
+/// K1: the table of mistakes in a manifest.
 #[tokio::test(start_paused = true)]
 async fn mistakes_in_a_manifest_are_reported() {
     let mut terminal = Terminal::new().await;
@@ -191,7 +191,7 @@ async fn mistakes_in_a_manifest_are_reported() {
     );
 }
 
-/// K1: the table of mistakes, as far as an object is there already.
+/// K1: the table of mistakes in changes of existing objects.
 #[tokio::test(start_paused = true)]
 async fn mistakes_in_a_change_are_reported() {
     let mut terminal = Terminal::new().await;
@@ -216,7 +216,7 @@ async fn mistakes_in_a_change_are_reported() {
     );
 }
 
-/// K1: a file that is not there, and none at all.
+/// K1: a file that does not exist, and no file.
 #[tokio::test(start_paused = true)]
 async fn files_must_be_there() {
     use gantry_kubectl::verbs::{ApplyOptions, apply};
@@ -228,7 +228,7 @@ async fn files_must_be_there() {
     output.fails("error: the path \"nope.yaml\" does not exist\n");
 }
 
-/// K1: several objects are one list, unless they are told by name.
+/// K1: several objects are printed as one list, except by name.
 #[tokio::test(start_paused = true)]
 async fn several_results_are_one_list() {
     use gantry_kubectl::verbs::{ApplyOptions, apply};
@@ -246,7 +246,7 @@ async fn several_results_are_one_list() {
     terminal.run(async |ctx| apply(ctx, &by_path).await).await.is("List api web");
 }
 
-/// K1: what cannot be read does not keep the rest from being applied.
+/// K1: a file that cannot be read does not keep the others from being applied.
 #[tokio::test(start_paused = true)]
 async fn the_rest_is_applied_all_the_same() {
     use gantry_kubectl::verbs::{ApplyOptions, apply};
@@ -259,7 +259,7 @@ async fn the_rest_is_applied_all_the_same() {
     assert_eq!(output.out, "deployment.apps/web created\n");
 }
 
-/// K1: `--force` replaces what cannot be changed.
+/// K1: `--force` recreates an object that cannot be changed.
 #[tokio::test(start_paused = true)]
 async fn force_recreates_what_cannot_change() {
     use gantry_kubectl::verbs::{ApplyOptions, apply};
@@ -309,7 +309,7 @@ async fn a_deployment_can_be_made_up() {
     output.fails("error: cannot specify multiple --image options and command\n");
 }
 
-/// K1, K0.4: creating what is there already.
+/// K1, K0.4: creating an object that exists.
 #[tokio::test(start_paused = true)]
 async fn nothing_is_created_twice() {
     let mut terminal = Terminal::new().await;

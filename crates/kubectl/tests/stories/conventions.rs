@@ -57,12 +57,12 @@ async fn a_result_is_reported_in_a_line() {
         .await
         .is("deployment.apps/web scaled (server dry run)\n");
     run_scale(&mut terminal, "deploy web", "name", DryRun::Server).await.is("deployment.apps/web\n");
-    assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "1", "nothing was done");
+    assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "1", "no dry run changed anything");
     let label = label_options(MetadataField::Labels, &["ns/shop", "a=b"]);
     terminal.run(async |ctx| label_or_annotate(ctx, &label).await).await.is("namespace/shop labeled\n");
 }
 
-/// K0.3: what is invalid, what is unknown, what the server refuses, and anything else.
+/// K0.3: invalid objects, unknown types, errors of the server, and other errors.
 #[tokio::test(start_paused = true)]
 async fn errors_are_classified() {
     let mut terminal = Terminal::new().await;
@@ -100,7 +100,7 @@ async fn errors_are_classified() {
     assert_eq!(Failure::other("error: once is enough").lines(), "error: once is enough\n");
 }
 
-/// K0.3: a list of what is wrong that names no object.
+/// K0.3: an invalid request whose errors name no object.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_invalid_by_itself_is_reported_as_such() {
     let mut terminal = Terminal::new().await;
@@ -119,7 +119,7 @@ async fn a_request_that_is_invalid_by_itself_is_reported_as_such() {
         .fails("The request is invalid: the server rejected our request due to an error in our request\n");
 }
 
-/// K0.4: a refusal names the file, what is invalid does not.
+/// K0.4: an error of the server names the file, the errors of an invalid object do not.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_names_the_file() {
     let mut terminal = Terminal::new().await;
@@ -135,7 +135,7 @@ async fn a_refusal_names_the_file() {
     );
 }
 
-/// K0.5: types go by many names, alone, with names, or with a name each.
+/// K0.5: types have several names: alone, with object names, or with a name each.
 #[tokio::test(start_paused = true)]
 async fn a_type_goes_by_many_names() {
     let mut terminal = Terminal::new().await;
@@ -197,7 +197,7 @@ async fn selections_must_not_contradict_themselves() {
     }
 }
 
-/// K0.2: labels and annotations come and go, and are not changed unasked.
+/// K0.2: labels and annotations are set and removed, and existing ones are not changed without `--overwrite`.
 #[tokio::test(start_paused = true)]
 async fn labels_come_and_go() {
     let mut terminal = Terminal::new().await;

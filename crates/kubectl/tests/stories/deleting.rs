@@ -1,4 +1,4 @@
-//! `delete`: what is said, what is sent, and when it is over.
+//! `delete`: the output, the requests, and when it ends.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use gantry_kubectl::verbs::{Cascade, DeleteOptions, DryRun, ResultPrinter, delet
 
 use crate::terminal::{CommandOutput, Terminal, printer, selected};
 
-/// A deletion as it is without any flag.
+/// A deletion without any flag.
 pub(crate) fn deletion(words: &str) -> DeleteOptions {
     DeleteOptions {
         selection: selected(words),
@@ -26,7 +26,7 @@ async fn deletes(terminal: &mut Terminal, options: &DeleteOptions) -> CommandOut
     terminal.run(async |ctx| delete(ctx, options).await).await
 }
 
-/// K7.1: the line says from where it was deleted, if it was anywhere.
+/// K7.1: the line names the namespace of a namespaced object.
 #[tokio::test(start_paused = true)]
 async fn a_deletion_says_from_where() {
     let mut terminal = Terminal::new().await;
@@ -46,7 +46,7 @@ async fn a_deletion_says_from_where() {
     deletes(&mut terminal, &whole).await.is("namespace \"shop\" deleted\n");
 }
 
-/// K7.1: nothing is deleted that could not be told.
+/// K7.1: with an output format that is not supported, nothing is deleted.
 #[tokio::test(start_paused = true)]
 async fn a_deletion_is_printed_by_name_or_not_at_all() {
     let mut terminal = Terminal::new().await;
@@ -59,7 +59,7 @@ async fn a_deletion_is_printed_by_name_or_not_at_all() {
     deletes(&mut terminal, &options).await.is("deployment.apps/web\n");
 }
 
-/// K7.2: what becomes of dependents is always sent.
+/// K7.2: the propagation policy is always sent.
 #[tokio::test(start_paused = true)]
 async fn a_cascade_is_always_sent() {
     let mut terminal = Terminal::new().await;
@@ -96,7 +96,10 @@ async fn foreground_waits_for_pods() {
     let output = deletes(&mut terminal, &options).await;
     assert_eq!(output.out, "deployment.apps \"web\" deleted from shop namespace\n");
     assert_eq!(output.err, "error: timed out waiting for the condition on deployments/web\n");
-    assert!(terminal.gets("deploy web", "").await.out.contains("web    0/2"), "it is still listed");
+    assert!(
+        terminal.gets("deploy web", "").await.out.contains("web    0/2"),
+        "the Deployment is still listed"
+    );
     terminal.stage.delete_terminating().await;
     terminal.stage.settle().await;
     terminal
@@ -105,7 +108,7 @@ async fn foreground_waits_for_pods() {
         .fails("Error from server (NotFound): deployments.apps \"web\" not found\n");
 }
 
-/// K7.3: background does not wait for pods, and orphans stay.
+/// K7.3: background does not wait for pods, and orphans are not deleted.
 #[tokio::test(start_paused = true)]
 async fn background_does_not_wait_for_pods_and_orphans_stay() {
     let mut terminal = Terminal::with_controllers().await;
@@ -122,10 +125,10 @@ async fn background_does_not_wait_for_pods_and_orphans_stay() {
         terminal.reads("rs", "{.items[*].metadata.ownerReferences}{.items[*].metadata.labels.app}").await,
         "api"
     );
-    assert_eq!(terminal.stage.list("pods").await.len(), 1, "the orphan's pod lives on");
+    assert_eq!(terminal.stage.list("pods").await.len(), 1, "the orphan's pod still exists");
 }
 
-/// K7.4: what `--force` warns of.
+/// K7.4: `--force` prints a warning.
 #[tokio::test(start_paused = true)]
 async fn force_is_warned_of() {
     let mut terminal = Terminal::new().await;
@@ -142,7 +145,7 @@ async fn force_is_warned_of() {
     assert_eq!(terminal.wire.writes()[0].body["gracePeriodSeconds"], 0);
 }
 
-/// K7.5: nothing that matches, no name, no such object.
+/// K7.5: no match, no name, no such object.
 #[tokio::test(start_paused = true)]
 async fn missing_objects_are_reported() {
     let mut terminal = Terminal::new().await;

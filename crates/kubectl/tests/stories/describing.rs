@@ -11,7 +11,7 @@ async fn describes(terminal: &mut Terminal, words: &str) -> CommandOutput {
     terminal.run(async |ctx| describe(ctx, &options).await).await
 }
 
-/// K3: the whole of a Deployment, aligned block by block.
+/// K3: the whole description of a Deployment, aligned block by block.
 /// K3.2: the limits of a rolling update, the time in RFC 1123.
 #[tokio::test(start_paused = true)]
 async fn a_deployment_is_described_in_full() {
@@ -70,7 +70,7 @@ NewReplicaSet:   {set} (2/2 replicas created)
     assert!(!describes(&mut terminal, "deploy web").await.out.contains("RollingUpdateStrategy"));
 }
 
-/// K3.1: labels and annotations one a line, sorted; what was applied last never.
+/// K3.1: labels and annotations one per line, sorted, without the last applied configuration.
 #[tokio::test(start_paused = true)]
 async fn labels_and_annotations_are_shown_one_a_line() {
     let mut terminal = Terminal::new().await;
@@ -87,7 +87,7 @@ async fn labels_and_annotations_are_shown_one_a_line() {
     assert!(output.out.contains(&marks), "{}", output.out);
 }
 
-/// K3.3: fields of a template that are set are shown, others are left out.
+/// K3.3: fields of a template that are set are shown, others are omitted.
 #[tokio::test(start_paused = true)]
 async fn set_fields_of_a_template_are_shown() {
     let mut terminal = Terminal::new().await;
@@ -110,7 +110,7 @@ async fn set_fields_of_a_template_are_shown() {
     }
 }
 
-/// K3.4: old sets oldest first, drained ones too; no set, no lines.
+/// K3.4: old sets oldest first, drained ones too; without sets there are no lines about them.
 #[tokio::test(start_paused = true)]
 async fn old_sets_are_reported_though_they_are_drained() {
     let mut terminal = Terminal::new().await;
@@ -140,7 +140,7 @@ async fn old_sets_are_reported_though_they_are_drained() {
     assert!(output.out.contains(&lines), "{lines}\nis not in\n{}", output.out);
 }
 
-/// K3.5: no event is told in the block above.
+/// K3.5: events are only in their own block.
 #[tokio::test(start_paused = true)]
 async fn no_events_are_reported_beside_the_rest() {
     let mut terminal = Terminal::new().await;
@@ -159,7 +159,7 @@ async fn a_replica_set_counts_its_own_pods() {
     let stranger = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "stranger"},
         "spec": {"containers": [{"name": "c", "image": "i"}]}});
     terminal.stage.create("pods", &stranger).await.unwrap();
-    // The beginning of a name is enough.
+    // A prefix of the name is enough.
     let output = describes(&mut terminal, "rs web-").await;
     for part in [
         "Controlled By:  Deployment/web\nReplicas:       2 current / 2 desired\nPods Status:    1 Running / 1 Waiting / 0 Succeeded / 0 Failed\n",

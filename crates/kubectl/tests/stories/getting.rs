@@ -11,7 +11,7 @@ async fn gets(terminal: &mut Terminal, options: GetOptions) -> CommandOutput {
     terminal.run(async |ctx| get(ctx, &options).await).await
 }
 
-/// A pod with this status, and with whatever else is changed.
+/// Creates a pod with this status, after `change`.
 async fn has_pod(terminal: &mut Terminal, name: &str, status: Value, change: impl FnOnce(&mut Value)) {
     let mut pod = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name},
         "spec": {"containers": [{"name": "c", "image": "i"}, {"name": "d", "image": "i"}]}});
@@ -21,7 +21,7 @@ async fn has_pod(terminal: &mut Terminal, name: &str, status: Value, change: imp
     terminal.stage.patch("pods", &format!("{name}/status"), PatchType::Strategic, &status).await.unwrap();
 }
 
-/// The column of a pod's row.
+/// The cell of a pod's row in a column.
 async fn column(terminal: &mut Terminal, pod: &str, header: &str) -> String {
     let output = terminal.gets(&format!("pod {pod}"), "wide").await;
     let (head, row) = output.out.split_once('\n').unwrap();
@@ -29,7 +29,7 @@ async fn column(terminal: &mut Terminal, pod: &str, header: &str) -> String {
     row[from..].split("   ").next().unwrap().trim_end().to_owned()
 }
 
-/// K2.1: columns are as wide as they must be; an empty result is talk, not data.
+/// K2.1: columns are as wide as necessary; that a result is empty is printed on standard error.
 #[tokio::test(start_paused = true)]
 async fn rows_are_aligned() {
     let mut terminal = Terminal::new().await;
@@ -56,7 +56,7 @@ async fn rows_are_aligned() {
     bare.is("a-longer-name   0/3   0     0     0s\nweb             0/3   0     0     0s\n");
 }
 
-/// K2.2: several types say what each row is, and are parted by a line; `-A` says where.
+/// K2.2: several types have prefixed names and are separated by an empty line; `-A` adds the namespace.
 #[tokio::test(start_paused = true)]
 async fn several_types_are_distinguished() {
     let mut terminal = Terminal::new().await;
@@ -75,7 +75,7 @@ async fn several_types_are_distinguished() {
     );
 }
 
-/// K2.2: all other forms, and those that there are not.
+/// K2.2: all other output formats, and unknown ones.
 #[tokio::test(start_paused = true)]
 async fn objects_have_many_forms() {
     let mut terminal = Terminal::new().await;
@@ -110,7 +110,7 @@ async fn objects_have_many_forms() {
     assert!(template.err.starts_with("error: Go templates are not supported\n"), "{template:?}");
 }
 
-/// K2.2: a part of an object, and labels in columns.
+/// K2.2: a subresource, and labels in columns.
 #[tokio::test(start_paused = true)]
 async fn parts_and_labels_can_be_shown() {
     let mut terminal = Terminal::new().await;
@@ -134,7 +134,7 @@ async fn parts_and_labels_can_be_shown() {
          web    0/4     0            0           0s    1     o2=2,o=1\n");
 }
 
-/// K2.3: what the columns of Deployments and ReplicaSets are made of.
+/// K2.3: the columns of Deployments and ReplicaSets.
 #[tokio::test(start_paused = true)]
 async fn workloads_show_their_counts() {
     let mut terminal = Terminal::with_controllers().await;
@@ -153,7 +153,7 @@ async fn workloads_show_their_counts() {
     assert!(set[7].starts_with("app=web,pod-template-hash="), "{set:?}");
 }
 
-/// K2.4: ready containers, restarts with their age, and what is not known.
+/// K2.4: ready containers, restarts with their age, and unknown values.
 #[tokio::test(start_paused = true)]
 async fn pods_show_their_containers() {
     let mut terminal = Terminal::new().await;
@@ -167,13 +167,16 @@ async fn pods_show_their_containers() {
     has_pod(&mut terminal, "p", status, |_| {}).await;
     tokio::time::sleep(std::time::Duration::from_secs(130)).await;
     assert_eq!(column(&mut terminal, "p", "READY").await, "1/2");
-    assert!(column(&mut terminal, "p", "RESTARTS").await.starts_with("5 (2m1"), "with its age");
+    assert!(
+        column(&mut terminal, "p", "RESTARTS").await.starts_with("5 (2m1"),
+        "restarts have the age of the last one"
+    );
     for empty in ["IP", "NODE", "NOMINATED NODE", "READINESS GATES"] {
         assert_eq!(column(&mut terminal, "p", empty).await, "<none>", "{empty}");
     }
 }
 
-/// K2.5: the status of a pod is what is most worth knowing of it.
+/// K2.5: the status of a pod is its most specific problem.
 #[tokio::test(start_paused = true)]
 async fn the_status_of_a_pod_is_what_is_worth_knowing() {
     let mut terminal = Terminal::new().await;
@@ -269,7 +272,7 @@ async fn nodes_show_their_condition() {
     );
 }
 
-/// K2.6: events say what they are about.
+/// K2.6: events name their objects.
 #[tokio::test(start_paused = true)]
 async fn events_say_what_they_are_about() {
     let mut terminal = Terminal::new().await;
@@ -282,7 +285,7 @@ async fn events_say_what_they_are_about() {
     assert!(output.out.ends_with("Normal   Made     deployment/web   it was made\n"), "{}", output.out);
 }
 
-/// K2.7: ages are told in two units at most.
+/// K2.7: ages have two units at most.
 #[tokio::test(start_paused = true)]
 async fn ages_are_shown_in_short() {
     let mut terminal = Terminal::new().await;
@@ -308,7 +311,7 @@ async fn ages_are_shown_in_short() {
     }
 }
 
-/// K2: what is not asked for, and what is not there.
+/// K2: no type, and an object that does not exist.
 #[tokio::test(start_paused = true)]
 async fn a_type_must_be_named() {
     let mut terminal = Terminal::new().await;

@@ -1,5 +1,5 @@
-//! Stories of people at a terminal, held to kubectl's rules: every verb over the API server in process, with the controllers
-//! at work where a story needs them, and everything captured that is printed or sent.
+//! Stories of a user at a terminal, checked against kubectl's rules: every verb over an in-process API server, with
+//! controllers where a story needs them. All output and all requests are captured.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

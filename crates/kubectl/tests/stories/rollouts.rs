@@ -11,7 +11,7 @@ use gantry_kubectl::verbs::{
 use crate::terminal::{CommandOutput, Terminal, manifest, printer, selected};
 use gantry_test_cluster::PatchType;
 
-async fn tells_history(terminal: &mut Terminal, words: &str, revision: i64) -> CommandOutput {
+async fn run_history(terminal: &mut Terminal, words: &str, revision: i64) -> CommandOutput {
     let options = HistoryOptions { selection: selected(words), revision, ..HistoryOptions::default() };
     terminal.run(async |ctx| history(ctx, &options).await).await
 }
@@ -43,7 +43,7 @@ async fn twice_rolled_out() -> Terminal {
     terminal
 }
 
-/// K6: what has no rollout says so, in each verb's words.
+/// K6: for a kind without rollouts, each verb has its own error.
 #[tokio::test(start_paused = true)]
 async fn a_replica_set_has_no_rollout() {
     let mut terminal = twice_rolled_out().await;
@@ -58,7 +58,7 @@ async fn a_replica_set_has_no_rollout() {
     restarts(&mut terminal, &set)
         .await
         .fails(&format!("error: replicasets.apps \"{name}\" restarting is not supported\n"));
-    tells_history(&mut terminal, &set, 0)
+    run_history(&mut terminal, &set, 0)
         .await
         .fails("error: no history viewer has been implemented for \"ReplicaSet.apps\"\n");
     let options = UndoOptions { selection: selected(&set), ..UndoOptions::default() };
@@ -66,19 +66,19 @@ async fn a_replica_set_has_no_rollout() {
         .run(async |ctx| undo(ctx, &options).await)
         .await
         .fails("error: no rollbacker has been implemented for \"ReplicaSet.apps\"\n");
-    tells_history(&mut terminal, "", 0).await.fails("error: required resource not specified\n");
+    run_history(&mut terminal, "", 0).await.fails("error: required resource not specified\n");
 }
 
-/// K6: where there is no object, `undo` and `history` print nothing.
+/// K6: without objects, `undo` and `history` print nothing.
 #[tokio::test(start_paused = true)]
 async fn undo_and_history_of_nothing_print_nothing() {
     let mut terminal = Terminal::new().await;
-    tells_history(&mut terminal, "deploy", 0).await.is("");
+    run_history(&mut terminal, "deploy", 0).await.is("");
     let options = UndoOptions { selection: selected("deploy"), ..UndoOptions::default() };
     terminal.run(async |ctx| undo(ctx, &options).await).await.is("");
 }
 
-/// K0.3: only a failure alone begins with `error: `. Kinds that are no workloads get other words.
+/// K0.3: only a single failure begins with `error: `. Kinds that are no workloads get another message.
 #[tokio::test(start_paused = true)]
 async fn failures_of_several_objects_are_listed() {
     let mut terminal = Terminal::new().await;
@@ -88,8 +88,8 @@ async fn failures_of_several_objects_are_listed() {
         terminal.stage.create("pods", &pod).await.unwrap();
     }
     let line = "no history viewer has been implemented for \"Pod\"\n";
-    tells_history(&mut terminal, "pods", 0).await.fails(&format!("{line}{line}"));
-    tells_history(&mut terminal, "pod/a", 0).await.fails(&format!("error: {line}"));
+    run_history(&mut terminal, "pods", 0).await.fails(&format!("{line}{line}"));
+    run_history(&mut terminal, "pod/a", 0).await.fails(&format!("error: {line}"));
     let map = json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m"}});
     terminal.stage.create("configmaps", &map).await.unwrap();
     let options = UndoOptions { selection: selected("cm/m"), ..UndoOptions::default() };
@@ -111,14 +111,14 @@ async fn a_bare_type_means_all_of_it() {
         .is("deployment.apps/api paused\ndeployment.apps/web paused\n");
 }
 
-/// K6.1: revisions ascend, each with its cause; a single one is its template.
+/// K6.1: revisions ascend, each with its cause; a single revision is shown as its template.
 #[tokio::test(start_paused = true)]
 async fn history_is_shown_by_revision() {
     let mut terminal = twice_rolled_out().await;
-    tells_history(&mut terminal, "deploy/web", 0)
+    run_history(&mut terminal, "deploy/web", 0)
         .await
         .is("deployment.apps/web \nREVISION  CHANGE-CAUSE\n1         <none>\n2         to 2\n\n");
-    let output = tells_history(&mut terminal, "deploy/web", 2).await;
+    let output = run_history(&mut terminal, "deploy/web", 2).await;
     let start =
         "deployment.apps/web with revision #2\nPod Template:\n  Labels:\tapp=web\n\tpod-template-hash=";
     assert!(output.out.starts_with(start), "{}", output.out);
@@ -129,10 +129,8 @@ async fn history_is_shown_by_revision() {
         "{}",
         output.out
     );
-    tells_history(&mut terminal, "deploy/web", 9)
-        .await
-        .fails("error: unable to find the specified revision\n");
-    tells_history(&mut terminal, "deploy/web", -1)
+    run_history(&mut terminal, "deploy/web", 9).await.fails("error: unable to find the specified revision\n");
+    run_history(&mut terminal, "deploy/web", -1)
         .await
         .fails("error: revision must be a positive integer: -1\n");
 }
@@ -142,7 +140,7 @@ async fn history_is_shown_by_revision() {
 async fn history_may_be_empty_or_whole() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
-    tells_history(&mut terminal, "deploy/web", 0)
+    run_history(&mut terminal, "deploy/web", 0)
         .await
         .is("deployment.apps/web \nNo rollout history found.\n\n");
     let mut terminal = twice_rolled_out().await;
@@ -154,7 +152,7 @@ async fn history_may_be_empty_or_whole() {
     terminal.run(async |ctx| history(ctx, &options).await).await.is("ReplicaSet nginx:1;ReplicaSet nginx:2;");
 }
 
-/// K6.1, K6.2: what was applied is warned of; zero means the revision before the last, which is renumbered.
+/// K6.1, K6.2: `undo` after `apply` prints a warning; zero means the revision before the last, which is renumbered.
 #[tokio::test(start_paused = true)]
 async fn undo_goes_back_one_revision() {
     let mut terminal = Terminal::with_controllers().await;
@@ -172,7 +170,7 @@ async fn undo_goes_back_one_revision() {
     );
     terminal.roll_out().await;
     assert_eq!(terminal.reads("deploy web", "{..image}").await, "nginx:1");
-    let rendered = tells_history(&mut terminal, "deploy/web", 0).await;
+    let rendered = run_history(&mut terminal, "deploy/web", 0).await;
     assert!(
         rendered.out.contains("\n2  ") && rendered.out.contains("\n3  ") && !rendered.out.contains("\n1  "),
         "{}",
@@ -210,7 +208,7 @@ async fn undo_checks_one_thing_after_the_other() {
     assert!(output.out.ends_with("  Tolerations:\t<none>\n (dry run)\n"), "{}", output.out);
 }
 
-/// K6.2: a single revision leads nowhere.
+/// K6.2: with a single revision there is none to roll back to.
 #[tokio::test(start_paused = true)]
 async fn there_must_be_a_revision_to_go_back_to() {
     let mut terminal = Terminal::with_controllers().await;
@@ -231,7 +229,7 @@ async fn undo_takes_the_annotations_of_the_revision() {
     assert_eq!(sent.body[0]["value"]["metadata"]["labels"], json!({"app": "web"}), "without the hash");
     let annotations = json!({"op": "replace", "path": "/metadata/annotations",
         "value": {"deployment.kubernetes.io/revision": "2"}});
-    assert_eq!(sent.body[1], annotations, "the cause of the second revision is gone");
+    assert_eq!(sent.body[1], annotations, "the cause of the second revision is removed");
 }
 
 /// K6.3: pausing and resuming, twice.

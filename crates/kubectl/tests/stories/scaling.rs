@@ -26,7 +26,7 @@ async fn sets(terminal: &mut Terminal, words: &str) -> CommandOutput {
         .await
 }
 
-/// K4: a merge patch to the scale, told even if nothing changed.
+/// K4: a merge patch of the scale; the result is printed even if nothing changed.
 #[tokio::test(start_paused = true)]
 async fn scaling_patches_the_scale() {
     let mut terminal = Terminal::new().await;
@@ -60,7 +60,7 @@ async fn scaling_may_expect_something() {
     let right = ScaleOptions { current_replicas: Some(5), ..scaling("deploy/web", 2) };
     run_scale(&mut terminal, right).await.is("deployment.apps/web scaled\n");
     let methods: Vec<_> = terminal.wire.writes().into_iter().map(|sent| sent.method).collect();
-    assert_eq!(methods, ["PUT", "PUT", "PUT"], "a conflict is tried again");
+    assert_eq!(methods, ["PUT", "PUT", "PUT"], "conflicts are retried");
     assert_eq!(terminal.reads("deploy web", "{.spec.replicas}").await, "2");
 }
 
@@ -79,7 +79,7 @@ async fn scaling_needs_a_name_and_an_object() {
     run_scale(&mut terminal, waiting).await.fails("error: timed out waiting for \"web\" to be synced\n");
 }
 
-/// K5: images by container, `*` for all, and nothing said if nothing changes.
+/// K5: images by container, `*` for all, and no output if nothing changes.
 #[tokio::test(start_paused = true)]
 async fn images_are_set_by_container() {
     let mut terminal = Terminal::new().await;
@@ -93,7 +93,7 @@ async fn images_are_set_by_container() {
     assert_eq!(terminal.reads("deploy web", "{..image}").await, "nginx:3");
 }
 
-/// K5, K6.1: a cause that is noted shows in the history.
+/// K5, K6.1: a recorded cause is shown in the history.
 #[tokio::test(start_paused = true)]
 async fn a_cause_may_be_noted() {
     let mut terminal = Terminal::new().await;
@@ -109,7 +109,7 @@ async fn a_cause_may_be_noted() {
     assert_eq!(cause, "kubectl set image");
 }
 
-/// K5: the table of mistakes; what is right is done all the same.
+/// K5: the table of mistakes; valid images are set all the same.
 #[tokio::test(start_paused = true)]
 async fn mistakes_with_images_are_reported() {
     let mut terminal = Terminal::new().await;

@@ -18,10 +18,10 @@ use crate::shared_buffer::SharedBuffer;
 use crate::wire::Wire;
 use gantry_test_cluster::TestNamespace;
 
-/// When all stories begin: 2026-01-01T12:00:00Z.
+/// The time at which all stories begin: 2026-01-01T12:00:00Z.
 const NOON: i64 = 1_767_268_800;
 
-/// What a command printed, and whether it failed.
+/// The output of a command, and whether it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CommandOutput {
     pub(crate) out: String,
@@ -80,7 +80,7 @@ impl Terminal {
     }
 
     /// A terminal at a cluster with a short watch history, without controllers.
-    pub(crate) async fn with_short_memory() -> Self {
+    pub(crate) async fn with_short_history() -> Self {
         Self::start(false, HistoryLimits { bytes: 4000, ..HistoryLimits::default() }).await
     }
 
@@ -133,7 +133,7 @@ impl Terminal {
         self.output(done)
     }
 
-    /// All that was printed since, the failure last; files are named without their folder.
+    /// The output since the last call, with the failure at its end; files are named without their directory.
     pub(crate) fn output(&self, done: Result<(), Failure>) -> CommandOutput {
         let failed = done.is_err();
         let failure = done.err().map_or(String::new(), |failure| failure.lines());
@@ -156,21 +156,21 @@ impl Terminal {
         self.run(async |ctx| get(ctx, &options).await).await
     }
 
-    /// What a path of an object says, as `-o jsonpath` prints it.
+    /// The values at a path of an object, as `-o jsonpath` prints them.
     pub(crate) async fn reads(&mut self, words: &str, path: &str) -> String {
         let output = self.gets(words, &format!("jsonpath={path}")).await;
         assert!(!output.failed, "{output:?}");
         output.out
     }
 
-    /// Lets the controllers work, and nodes make every pod ready.
+    /// Runs the controllers until they settle, and makes every pod ready.
     pub(crate) async fn roll_out(&mut self) {
         self.stage.settle().await;
         self.stage.drain().await;
     }
 
-    /// Changes other objects until the server has forgotten what came before.
-    pub(crate) async fn moves_on(&mut self) {
+    /// Changes other objects until the previous watch history is dropped.
+    pub(crate) async fn evict_history(&mut self) {
         for number in 0..50 {
             let map =
                 json!({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": format!("m{number}")}});
@@ -191,18 +191,18 @@ impl CommandOutput {
         assert_eq!(*self, Self { out: out.to_owned(), err: String::new(), failed: false });
     }
 
-    /// A failure that printed nothing but this.
+    /// A failure that printed only this.
     pub(crate) fn fails(&self, err: &str) {
         assert_eq!(*self, Self { out: String::new(), err: err.to_owned(), failed: true });
     }
 }
 
-/// The objects that these words mean.
+/// The objects that these arguments select.
 pub(crate) fn selected(words: &str) -> Selection {
     Selection::words(words.split_whitespace().map(str::to_owned).collect())
 }
 
-/// A Deployment, written down; JSON is YAML too.
+/// The manifest of a Deployment; JSON is YAML too.
 pub(crate) fn manifest(name: &str, replicas: u32, image: &str) -> String {
     deployment(name, replicas, image).to_string()
 }
@@ -222,7 +222,7 @@ pub(crate) fn files(files: Vec<String>) -> ManifestOptions {
     ManifestOptions { files, ..ManifestOptions::default() }
 }
 
-/// Results as `-o` and `--dry-run` want them.
+/// A printer for these values of `-o` and `--dry-run`.
 pub(crate) fn printer(output: &str, dry_run: gantry_kubectl::verbs::DryRun) -> ResultPrinter {
     let output = (!output.is_empty()).then(|| output.to_owned());
     ResultPrinter::with(output, dry_run).unwrap()

@@ -1,4 +1,4 @@
-//! What goes on: `get --watch` and `rollout status`.
+//! Changes over time: `get --watch` and `rollout status`.
 
 use std::time::Duration;
 
@@ -23,11 +23,11 @@ async fn watches(terminal: &mut Terminal, words: &str, watching: WatchOptions) -
         stage.delete("deployments", "web", &json!({})).await.unwrap();
     };
     let (ended, ()) = tokio::join!(timeout(Duration::from_secs(60), get(ctx, &options)), meanwhile);
-    assert!(ended.is_err(), "it goes on until it is interrupted");
+    assert!(ended.is_err(), "the watch does not end by itself");
     terminal.output(Ok(()))
 }
 
-async fn tells_status(terminal: &mut Terminal, options: RolloutStatusOptions) -> CommandOutput {
+async fn run_status(terminal: &mut Terminal, options: RolloutStatusOptions) -> CommandOutput {
     terminal.run(async |ctx| status(ctx, &options).await).await
 }
 
@@ -35,7 +35,7 @@ fn of_web() -> RolloutStatusOptions {
     RolloutStatusOptions { selection: selected("deploy/web"), watch: true, ..RolloutStatusOptions::default() }
 }
 
-/// K2.8: the rows there are, then one for each change, the last state of what is deleted too.
+/// K2.8: the existing rows, then one for each change, including the last state of a deleted object.
 #[tokio::test(start_paused = true)]
 async fn a_watch_goes_on_with_changes() {
     let mut terminal = Terminal::new().await;
@@ -52,7 +52,7 @@ async fn a_watch_goes_on_with_changes() {
     assert_eq!(rows, expected);
 }
 
-/// K2.8: changes only, each with what it is; a single object does not begin with itself.
+/// K2.8: changes only, each with its type; a watch of a single object does not begin with the object.
 #[tokio::test(start_paused = true)]
 async fn a_watch_may_say_what_happened() {
     let mut terminal = Terminal::new().await;
@@ -67,24 +67,24 @@ async fn a_watch_may_say_what_happened() {
     assert_eq!(output.out.lines().count(), 1 + 2, "a header and two changes: {}", output.out);
 }
 
-/// K2.8: the server no longer knows what came after the last change of the object.
+/// K2.8: the watch history no longer contains the last change of the object.
 #[tokio::test(start_paused = true)]
 async fn an_object_that_has_not_changed_for_long_is_watched() {
-    let mut terminal = Terminal::with_short_memory().await;
+    let mut terminal = Terminal::with_short_history().await;
     terminal.has_deployment("web", 1).await;
-    terminal.moves_on().await;
+    terminal.evict_history().await;
     let output =
         watches(&mut terminal, "deploy web", WatchOptions { watch: true, ..WatchOptions::default() }).await;
     assert_eq!(output.err, "");
     assert_eq!(output.out.lines().count(), 1 + 1 + 2, "a header, the object and two changes: {}", output.out);
 }
 
-/// K6.4: the same, of a rollout that nothing has happened to for long.
+/// K6.4: the same for a rollout without recent changes.
 #[tokio::test(start_paused = true)]
 async fn the_status_of_an_object_that_has_not_changed_for_long_is_followed() {
-    let mut terminal = Terminal::with_short_memory().await;
+    let mut terminal = Terminal::with_short_history().await;
     terminal.has_deployment("web", 1).await;
-    terminal.moves_on().await;
+    terminal.evict_history().await;
     let options = of_web();
     let (ctx, stage) = (&mut terminal.ctx, &terminal.stage);
     let meanwhile = async {
@@ -98,7 +98,7 @@ async fn the_status_of_an_object_that_has_not_changed_for_long_is_followed() {
     assert_eq!(output.err, "error: object has been deleted\n");
 }
 
-/// K6.4: every change is told until the rollout is over.
+/// K6.4: every change is printed until the rollout is over.
 #[tokio::test(start_paused = true)]
 async fn status_waits_for_the_rollout() {
     let mut terminal = Terminal::with_controllers().await;
@@ -119,26 +119,24 @@ async fn status_waits_for_the_rollout() {
         "{}",
         output.out
     );
-    tells_status(&mut terminal, RolloutStatusOptions { revision: 1, ..of_web() })
+    run_status(&mut terminal, RolloutStatusOptions { revision: 1, ..of_web() })
         .await
         .is("deployment \"web\" successfully rolled out\n");
-    tells_status(&mut terminal, RolloutStatusOptions { revision: 9, ..of_web() })
+    run_status(&mut terminal, RolloutStatusOptions { revision: 9, ..of_web() })
         .await
         .fails("error: desired revision (9) is different from the running revision (1)\n");
 }
 
-/// K6.4: one look, a limit, and a Deployment that goes away.
+/// K6.4: one check, a timeout, and a Deployment that is deleted.
 #[tokio::test(start_paused = true)]
 async fn status_may_end_before_the_rollout() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let line = "Waiting for deployment spec update to be observed...\n";
-    tells_status(&mut terminal, RolloutStatusOptions { watch: false, ..of_web() }).await.is(line);
-    let output = tells_status(
-        &mut terminal,
-        RolloutStatusOptions { timeout: Some(Duration::from_secs(1)), ..of_web() },
-    )
-    .await;
+    run_status(&mut terminal, RolloutStatusOptions { watch: false, ..of_web() }).await.is(line);
+    let output =
+        run_status(&mut terminal, RolloutStatusOptions { timeout: Some(Duration::from_secs(1)), ..of_web() })
+            .await;
     assert_eq!(
         (output.out.as_str(), output.err.as_str()),
         (line, "error: timed out waiting for the condition\n")
@@ -153,7 +151,7 @@ async fn status_may_end_before_the_rollout() {
     assert_eq!(terminal.output(done).err, "error: object has been deleted\n");
 }
 
-/// K6.4: a paused Deployment waits for ever; one without pods is done; a missed deadline is an error.
+/// K6.4: a paused Deployment waits without end; one without pods is done; a missed deadline is an error.
 #[tokio::test(start_paused = true)]
 async fn status_tells_a_stuck_rollout() {
     let mut terminal = Terminal::with_controllers().await;
@@ -165,7 +163,7 @@ async fn status_tells_a_stuck_rollout() {
     let change = json!({"spec": {"template": {"spec": {"containers": [{"name": "c", "image": "nginx:2"}]}}}});
     terminal.stage.patch("deployments", "web", PatchType::Strategic, &change).await.unwrap();
     terminal.stage.settle().await;
-    let output = tells_status(
+    let output = run_status(
         &mut terminal,
         RolloutStatusOptions { timeout: Some(Duration::from_secs(300)), ..of_web() },
     )
@@ -179,7 +177,7 @@ async fn status_tells_a_stuck_rollout() {
     let resume = PauseOrResume::Resume;
     terminal.run(async |ctx| pause_or_resume(ctx, &selection, resume, &ResultPrinter::default()).await).await;
     terminal.stage.settle().await;
-    let output = tells_status(&mut terminal, of_web()).await;
+    let output = run_status(&mut terminal, of_web()).await;
     assert!(
         output.failed && output.err == "error: deployment \"web\" exceeded its progress deadline\n",
         "{output:?}"

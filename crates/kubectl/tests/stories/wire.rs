@@ -1,4 +1,4 @@
-//! The wire between a person and the server: it remembers what was sent, and can be told to refuse writes.
+//! A transport between client and server that records requests, and can reject writes.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -14,7 +14,7 @@ use tower::Service;
 
 type AnyBody = http_body_util::combinators::UnsyncBoxBody<Bytes, Infallible>;
 
-/// One request, as it was sent.
+/// A request as it was sent.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Sent {
     pub(crate) method: String,
@@ -24,7 +24,7 @@ pub(crate) struct Sent {
     pub(crate) body: Value,
 }
 
-/// The wire.
+/// The transport.
 #[derive(Clone)]
 pub(crate) struct Wire {
     service: ApiService,
@@ -37,22 +37,22 @@ impl Wire {
         Self { service, sent: Arc::default(), conflicts: Arc::default() }
     }
 
-    /// Forgets what was sent so far.
+    /// Drops the recorded requests.
     pub(crate) fn forget(&self) {
         self.sent.lock().unwrap().clear();
     }
 
-    /// What was sent since.
+    /// The requests since the last `forget`.
     pub(crate) fn sent(&self) -> Vec<Sent> {
         self.sent.lock().unwrap().clone()
     }
 
-    /// The writes since.
+    /// The writes since the last `forget`.
     pub(crate) fn writes(&self) -> Vec<Sent> {
         self.sent().into_iter().filter(|sent| sent.method != "GET").collect()
     }
 
-    /// Answers the next writes with a conflict.
+    /// Makes the next writes return a conflict.
     pub(crate) fn conflict(&self, times: usize) {
         *self.conflicts.lock().unwrap() = times;
     }
@@ -71,9 +71,9 @@ impl Wire {
         if parts.method != Method::GET && self.refuses() {
             let status =
                 json!({"kind": "Status", "reason": "Conflict", "message": "it was modified", "code": 409});
-            let mut answer = Response::new(Full::new(Bytes::from(status.to_string())).boxed_unsync());
-            *answer.status_mut() = http::StatusCode::CONFLICT;
-            return answer;
+            let mut response = Response::new(Full::new(Bytes::from(status.to_string())).boxed_unsync());
+            *response.status_mut() = http::StatusCode::CONFLICT;
+            return response;
         }
         let request = Request::from_parts(parts, Full::from(bytes));
         let (parts, body) = self.service.clone().call(request).await.unwrap().into_parts();

@@ -1,4 +1,4 @@
-//! The agent of a node that follows a script: logs, commands and ports, over SPDY as a kubelet has them.
+//! A scripted node agent: logs, commands and ports, over SPDY like a kubelet.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -18,14 +18,14 @@ pub(crate) struct Agent(Arc<State>);
 #[derive(Debug, Default)]
 struct State {
     requests: Mutex<Vec<String>>,
-    /// What commands got as standard input.
+    /// The standard input of commands.
     pub(crate) input: Mutex<Vec<u8>>,
-    /// What `tar cf` sends.
+    /// The output of `tar cf`.
     archive: Mutex<Vec<u8>>,
 }
 
 impl Agent {
-    /// The requests since the last call, as the agent got them.
+    /// The requests since the last call, as received by the agent.
     pub(crate) fn requests(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.requests.lock().unwrap())
     }
@@ -35,7 +35,7 @@ impl Agent {
         std::mem::take(&mut *self.0.input.lock().unwrap())
     }
 
-    /// Sets what `tar cf` sends.
+    /// Sets the output of `tar cf`.
     pub(crate) fn sends(&self, archive: Vec<u8>) {
         *self.0.archive.lock().unwrap() = archive;
     }
@@ -80,12 +80,12 @@ async fn serve(io: DuplexStream, target: String, state: Arc<State>) {
     let head = head.to_lowercase();
     let protocol = head.lines().find_map(|line| line.strip_prefix("x-stream-protocol-version: ")).unwrap();
     assert!(!head.contains("authorization"), "{head}");
-    let answer = format!(
+    let response = format!(
         "HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: SPDY/3.1\r\nx-stream-protocol-version: {protocol}\r\n\r\n"
     );
-    io.write_all(answer.as_bytes()).await.unwrap();
+    io.write_all(response.as_bytes()).await.unwrap();
     let mut session = Session { io, streams: BTreeMap::new(), has_headers: false, target, state };
-    // The client may be gone at any time.
+    // The client may close the connection at any time.
     let _ = session.run().await;
 }
 
@@ -169,7 +169,7 @@ impl Session {
         self.send(self.stream("error"), status.to_string().as_bytes(), true).await
     }
 
-    /// A stream is open; when the last one is, a command starts.
+    /// Handles a new stream; when the last one is open, a command starts.
     async fn opened(&mut self, stream: u32) -> std::io::Result<()> {
         let headers = &self.streams[&stream];
         if headers["streamtype"] == "data" {
@@ -205,7 +205,7 @@ impl Session {
         }
     }
 
-    /// A connection to a port: the first refuses, all others answer in capital letters.
+    /// A connection to a port: port 1 refuses it, all others return the data in capital letters.
     async fn connected(&mut self, stream: u32) -> std::io::Result<()> {
         let headers = self.streams[&stream].clone();
         if headers["port"] != "1" {

@@ -1,4 +1,4 @@
-//! Stories of people who look into containers: a server on loopback, and the agent of a node behind it that follows a script.
+//! Stories of a user who accesses containers: a server on loopback, and a scripted node agent behind it.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -26,7 +26,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 
-/// The timeout of everything, on a busy machine.
+/// The timeout of each step, long enough for a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
 impl SharedBuffer {
@@ -75,8 +75,9 @@ impl LocalTerminal for ScriptedInput {
     }
 }
 
-/// A person at a cluster with the pods `one` (containers `app` and `side`, after `setup`) and `web-a`, `web-b` of the Deployment `web`.
-struct Person {
+/// A user of a cluster with the pods `one` (containers `app` and `side`, after `setup`) and `web-a`, `web-b` of the
+/// Deployment `web`.
+struct TestUser {
     ctx: ClientContext,
     agent: Agent,
     out: SharedBuffer,
@@ -85,7 +86,7 @@ struct Person {
     _stopper: Stopper,
 }
 
-impl Drop for Person {
+impl Drop for TestUser {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir_all(&self.folder);
     }
@@ -97,7 +98,7 @@ fn pod(name: &str, labels: &Value, containers: &Value) -> Value {
     json!({"metadata": {"name": name, "labels": labels}, "spec": spec})
 }
 
-impl Person {
+impl TestUser {
     async fn new(name: &str) -> Self {
         let agent = Agent::default();
         let nodes = Some(Arc::new(agent.clone()) as _);
@@ -148,7 +149,7 @@ impl Person {
         Self { ctx, agent, out, err, folder, _stopper: stopper }
     }
 
-    /// What a command printed, its failure last.
+    /// The output of a command, with its failure at the end.
     fn printed<T>(&self, result: Result<T, Failure>) -> (Option<T>, String, String) {
         let (value, failure) = match result {
             Ok(value) => (Some(value), String::new()),
@@ -185,37 +186,34 @@ fn ok(out: &str, err: &str) -> (bool, String, String) {
 /// The log of a container: by name, the annotated one, the first; of all of them; of pods of a workload or with labels.
 #[tokio::test]
 async fn logs_are_those_of_the_containers_that_are_meant() {
-    let mut person = Person::new("logs").await;
+    let mut user = TestUser::new("logs").await;
     let of = |text: &str| LogsOptions { words: words(text), ..LogsOptions::default() };
     let defaulted = "Defaulted container \"app\" out of: app, side, setup (init)\n";
-    assert_eq!(person.logs(of("one")).await, ok("app one\napp two\n", defaulted));
-    assert_eq!(person.logs(of("pod/one side")).await, ok("side one\nside two\n", ""));
-    assert_eq!(
-        person.agent.requests(),
-        ["/containerLogs/default/one/app", "/containerLogs/default/one/side"]
-    );
+    assert_eq!(user.logs(of("one")).await, ok("app one\napp two\n", defaulted));
+    assert_eq!(user.logs(of("pod/one side")).await, ok("side one\nside two\n", ""));
+    assert_eq!(user.agent.requests(), ["/containerLogs/default/one/app", "/containerLogs/default/one/side"]);
     let all = LogsOptions { all_containers: true, prefix: true, tail: Some(1), ..of("one") };
-    let (_, out, err) = person.logs(all).await;
+    let (_, out, err) = user.logs(all).await;
     let lines: Vec<_> = out.lines().collect();
     assert_eq!((lines.len(), lines[0], err.as_str()), (6, "[pod/one/setup] setup one", ""));
-    person.agent.requests();
+    user.agent.requests();
     let selected = LogsOptions { selector: "app=web".to_owned(), timestamps: true, ..LogsOptions::default() };
-    assert_eq!(person.logs(selected).await, ok("c one\nc two\nc one\nc two\n", ""));
-    let requests = person.agent.requests();
+    assert_eq!(user.logs(selected).await, ok("c one\nc two\nc one\nc two\n", ""));
+    let requests = user.agent.requests();
     assert_eq!(requests[0], "/containerLogs/default/web-a/c?tailLines=10&timestamps=true");
-    let (done, out, err) = person.logs(of("deploy/web")).await;
+    let (done, out, err) = user.logs(of("deploy/web")).await;
     assert_eq!((done, out.as_str()), (true, "c one\nc two\n"));
     assert!(err.starts_with("Found 2 pods, using pod/web-"), "{err}");
-    let (_, out, _) = person.logs(LogsOptions { all_pods: true, ..of("deploy/web") }).await;
+    let (_, out, _) = user.logs(LogsOptions { all_pods: true, ..of("deploy/web") }).await;
     assert_eq!(out, "[pod/web-a/c] c one\n[pod/web-a/c] c two\n[pod/web-b/c] c one\n[pod/web-b/c] c two\n");
     let none = LogsOptions { selector: "app=none".to_owned(), ..LogsOptions::default() };
-    assert_eq!(person.logs(none).await, ok("", "No resources found in default namespace.\n"));
+    assert_eq!(user.logs(none).await, ok("", "No resources found in default namespace.\n"));
 }
 
-/// What kubectl 1.37 says when there is no such log.
+/// The messages of kubectl 1.37 for logs that do not exist.
 #[tokio::test]
 async fn a_log_that_is_not_there_is_explained() {
-    let mut person = Person::new("no-logs").await;
+    let mut user = TestUser::new("no-logs").await;
     let of = |text: &str| LogsOptions { words: words(text), ..LogsOptions::default() };
     for (options, why) in [
         (
@@ -228,20 +226,20 @@ async fn a_log_that_is_not_there_is_explained() {
             "error: cannot get the logs from *v1.Namespace: selector for *v1.Namespace not implemented\n",
         ),
     ] {
-        assert_eq!(person.logs(options).await, (false, String::new(), why.to_owned()));
+        assert_eq!(user.logs(options).await, (false, String::new(), why.to_owned()));
     }
     let many = LogsOptions { follow: true, all_containers: true, max_requests: 2, ..of("one") };
-    let result = logs(&mut person.ctx, &many).await;
-    let (_, _, err) = person.printed(result);
+    let result = logs(&mut user.ctx, &many).await;
+    let (_, _, err) = user.printed(result);
     let why = "error: you are attempting to follow 3 log streams, but maximum allowed concurrency is 2, use \
                --max-log-requests to increase the limit\n";
     assert_eq!(err, why);
 }
 
-/// Several logs are followed beside each other, line by line.
+/// Several logs are followed concurrently, line by line.
 #[tokio::test]
 async fn several_logs_are_followed_together() {
-    let mut person = Person::new("follow").await;
+    let mut user = TestUser::new("follow").await;
     let options = LogsOptions {
         words: words("one"),
         follow: true,
@@ -250,7 +248,7 @@ async fn several_logs_are_followed_together() {
         timeout: TIMEOUT,
         ..LogsOptions::default()
     };
-    let (done, out, _) = person.logs(options).await;
+    let (done, out, _) = user.logs(options).await;
     let mut lines: Vec<_> = out.lines().collect();
     lines.sort_unstable();
     assert!(done && lines.len() == 6, "{out}");
@@ -262,46 +260,46 @@ fn command(target: &str, words: &[&str]) -> ExecOptions {
     ExecOptions { target: target.to_owned(), command, ..ExecOptions::default() }
 }
 
-/// Output, errors and the exit code of a command arrive; its input is passed on to the end.
+/// Output, errors and the exit code of a command arrive; all of its input is passed on.
 #[tokio::test]
 async fn a_command_runs_with_its_streams_and_exit_code() {
-    let mut person = Person::new("exec").await;
-    let (code, out, err) = person.exec(command("web-a", &["fail"]), &mut ScriptedInput::default()).await;
+    let mut user = TestUser::new("exec").await;
+    let (code, out, err) = user.exec(command("web-a", &["fail"]), &mut ScriptedInput::default()).await;
     assert_eq!(
         (code, out.as_str(), err.as_str()),
         (Some(3), "out\n", "err\ncommand terminated with exit code 3\n")
     );
-    assert_eq!(person.agent.requests(), ["/exec/default/web-a/c?command=fail&error=1&output=1"]);
+    assert_eq!(user.agent.requests(), ["/exec/default/web-a/c?command=fail&error=1&output=1"]);
     let input: Vec<u8> = (0..300_000_u32).map(|number| b'a' + u8::try_from(number % 26).unwrap()).collect();
     let mut stdin = ScriptedInput { input: input.clone(), ..ScriptedInput::default() };
     let cat = ExecOptions { stdin: true, ..command("deploy/web", &["cat", ""]) };
-    let (code, out, err) = person.exec(cat, &mut stdin).await;
+    let (code, out, err) = user.exec(cat, &mut stdin).await;
     assert_eq!((code, out.as_bytes() == input, err.as_str()), (Some(0), true, ""));
-    let request = person.agent.requests().remove(0);
+    let request = user.agent.requests().remove(0);
     assert!(request.ends_with("/c?command=cat&command=&error=1&input=1&output=1"), "{request}");
 }
 
-/// A terminal is raw while a command runs in it, and its size is told.
+/// A terminal is raw while a command runs in it, and its size is sent.
 #[tokio::test]
 async fn a_terminal_is_passed_on_with_its_size() {
-    let mut person = Person::new("tty").await;
+    let mut user = TestUser::new("tty").await;
     let sizes = vec![TerminalSize { width: 100, height: 40 }];
     let mut stdin = ScriptedInput { input: b"exit\r".to_vec(), sizes, ..ScriptedInput::default() };
     let shell =
         ExecOptions { stdin: true, tty: true, container: "app".to_owned(), ..command("one", &["sh"]) };
-    let (code, _, err) = person.exec(shell.clone(), &mut stdin).await;
+    let (code, _, err) = user.exec(shell.clone(), &mut stdin).await;
     assert_eq!((code, err.as_str(), stdin.is_raw), (Some(0), "", false));
-    assert_eq!(person.agent.requests(), ["/exec/default/one/app?command=sh&input=1&output=1&tty=1"]);
-    let input = String::from_utf8(person.agent.input()).unwrap();
+    assert_eq!(user.agent.requests(), ["/exec/default/one/app?command=sh&input=1&output=1&tty=1"]);
+    let input = String::from_utf8(user.agent.input()).unwrap();
     assert!(input.contains("exit\r"), "{input}");
-    let (_, _, err) = person.exec(shell, &mut ScriptedInput::default()).await;
+    let (_, _, err) = user.exec(shell, &mut ScriptedInput::default()).await;
     assert_eq!(err, "Unable to use a TTY - input is not a terminal or the right kind of file\n");
 }
 
-/// What kubectl 1.37 says when a command cannot run.
+/// The messages of kubectl 1.37 for commands that cannot run.
 #[tokio::test]
 async fn a_command_that_cannot_run_is_explained() {
-    let mut person = Person::new("no-exec").await;
+    let mut user = TestUser::new("no-exec").await;
     let zz = ExecOptions { container: "zz".to_owned(), ..command("one", &["true"]) };
     for (options, why) in [
         (command("none", &["true"]), "Error from server (NotFound): pods \"none\" not found\n"),
@@ -314,15 +312,15 @@ async fn a_command_that_cannot_run_is_explained() {
             "error: cannot attach to *v1.Namespace: selector for *v1.Namespace not implemented\n",
         ),
     ] {
-        let (code, out, err) = person.exec(options, &mut ScriptedInput::default()).await;
+        let (code, out, err) = user.exec(options, &mut ScriptedInput::default()).await;
         assert_eq!((code, out.as_str(), err.as_str()), (None, "", why));
     }
 }
 
-/// `attach` speaks with the process that runs, until it ends or the keys are pressed.
+/// `attach` is connected with the running process until it ends or the keys are pressed.
 #[tokio::test]
 async fn attaching_ends_with_the_process_or_with_the_keys() {
-    let mut person = Person::new("attach").await;
+    let mut user = TestUser::new("attach").await;
     let options = AttachOptions {
         words: words("one"),
         container: "side".to_owned(),
@@ -337,8 +335,8 @@ async fn attaching_ends_with_the_process_or_with_the_keys() {
         let mut stdin =
             ScriptedInput { input: input.to_vec(), sizes: sizes.clone(), ..ScriptedInput::default() };
         let result =
-            tokio::time::timeout(TIMEOUT, attach(&mut person.ctx, &options, &mut stdin)).await.unwrap();
-        let (code, out, err) = person.printed(result);
+            tokio::time::timeout(TIMEOUT, attach(&mut user.ctx, &options, &mut stdin)).await.unwrap();
+        let (code, out, err) = user.printed(result);
         assert_eq!((code, stdin.is_raw), (Some(0), false));
         assert!(
             out.ends_with(
@@ -347,21 +345,21 @@ async fn attaching_ends_with_the_process_or_with_the_keys() {
             "{out}"
         );
         assert!(err.ends_with("If you don't see a command prompt, try pressing enter.\n"), "{err}");
-        assert_eq!(person.agent.requests(), ["/attach/default/one/side?input=1&output=1&tty=1"]);
+        assert_eq!(user.agent.requests(), ["/attach/default/one/side?input=1&output=1&tty=1"]);
     }
 }
 
 /// Local connections reach the port of a pod, several at once and with both ends of each.
 #[tokio::test]
 async fn local_ports_lead_to_the_pod() {
-    let mut person = Person::new("forward").await;
+    let mut user = TestUser::new("forward").await;
     let options = PortForwardOptions {
         words: words("deploy/web :http"),
         addresses: vec!["127.0.0.1".to_owned()],
         timeout: TIMEOUT,
     };
-    let out = person.out.clone();
-    let talking = async {
+    let out = user.out.clone();
+    let exchange = async {
         let port = loop {
             let text = out.text();
             if let Some(rest) = text.strip_prefix("Forwarding from 127.0.0.1:") {
@@ -377,29 +375,29 @@ async fn local_ports_lead_to_the_pod() {
             connections.push(connection);
         }
         for (number, mut connection) in connections.into_iter().enumerate() {
-            // The end of the request is passed on, and the answer arrives after it.
+            // The end of the request is passed on, and the echo arrives after it.
             connection.shutdown().await.unwrap();
-            let mut answer = String::new();
-            connection.read_to_string(&mut answer).await.unwrap();
-            assert_eq!(answer, format!("HELLO {number}"));
+            let mut echo = String::new();
+            connection.read_to_string(&mut echo).await.unwrap();
+            assert_eq!(echo, format!("HELLO {number}"));
         }
     };
     tokio::select! {
-        result = port_forward(&mut person.ctx, &options) => panic!("{result:?}"),
-        talked = tokio::time::timeout(TIMEOUT, talking) => talked.unwrap(),
+        result = port_forward(&mut user.ctx, &options) => panic!("{result:?}"),
+        exchanged = tokio::time::timeout(TIMEOUT, exchange) => exchanged.unwrap(),
     }
-    let handled = person.out.take();
+    let handled = user.out.take();
     assert_eq!(handled.matches("Handling connection for ").count(), 3, "{handled}");
-    assert_eq!(person.agent.requests().len(), 1, "one connection to the server for all");
+    assert_eq!(user.agent.requests().len(), 1, "one connection to the server for all");
 }
 
-/// What the node says about a port that cannot be reached ends the session.
+/// The node's error about a port that cannot be reached ends the session.
 #[tokio::test]
 async fn a_port_that_cannot_be_reached_ends_the_session() {
-    let mut person = Person::new("no-forward").await;
+    let mut user = TestUser::new("no-forward").await;
     let addresses = vec!["127.0.0.1".to_owned()];
     let options = PortForwardOptions { words: words("web-a :1"), addresses, timeout: TIMEOUT };
-    let out = person.out.clone();
+    let out = user.out.clone();
     let connecting = async {
         loop {
             let text = out.text();
@@ -410,12 +408,12 @@ async fn a_port_that_cannot_be_reached_ends_the_session() {
             tokio::task::yield_now().await;
         }
     };
-    let both = async { tokio::join!(port_forward(&mut person.ctx, &options), connecting) };
+    let both = async { tokio::join!(port_forward(&mut user.ctx, &options), connecting) };
     let (result, _connection) = tokio::time::timeout(TIMEOUT, both).await.unwrap();
-    let (_, _, err) = person.printed(result);
+    let (_, _, err) = user.printed(result);
     assert!(err.ends_with(" -> 1: connection refused\nerror: lost connection to pod\n"), "{err}");
     let nothing = PortForwardOptions { words: words("web-a"), ..options };
-    let refused = port_forward(&mut person.ctx, &nothing).await.unwrap_err();
+    let refused = port_forward(&mut user.ctx, &nothing).await.unwrap_err();
     assert!(
         refused.lines().starts_with("error: TYPE/NAME and list of ports are required for port-forward\n")
     );
@@ -424,8 +422,8 @@ async fn a_port_that_cannot_be_reached_ends_the_session() {
 /// Files are copied into a directory of the container, or to a name.
 #[tokio::test]
 async fn files_are_copied_to_a_container() {
-    let mut person = Person::new("cp-to").await;
-    let file = person.folder.join("page.html");
+    let mut user = TestUser::new("cp-to").await;
+    let file = user.folder.join("page.html");
     std::fs::write(&file, "hello").unwrap();
     for (to, unpack) in [
         ("web-a:/dir", ["tar", "-xmf", "-", "-C", "/dir"]),
@@ -433,13 +431,13 @@ async fn files_are_copied_to_a_container() {
     ] {
         let words = vec![file.display().to_string(), to.to_owned()];
         let options = CopyOptions { words, ..CopyOptions::default() };
-        let result = tokio::time::timeout(TIMEOUT, copy(&mut person.ctx, &options)).await.unwrap();
-        assert_eq!(person.printed(result), (Some(0), String::new(), String::new()));
-        let asked = person.agent.requests().pop().unwrap();
+        let result = tokio::time::timeout(TIMEOUT, copy(&mut user.ctx, &options)).await.unwrap();
+        assert_eq!(user.printed(result), (Some(0), String::new(), String::new()));
+        let request = user.agent.requests().pop().unwrap();
         let command =
             unpack.map(|word| format!("command={}", gantry_formats::percent::encode(word))).join("&");
-        assert!(asked.contains(&command), "{asked}");
-        let input = person.agent.input();
+        assert!(request.contains(&command), "{request}");
+        let input = user.agent.input();
         let mut archive = tar::Archive::new(&*input);
         let mut entries = archive.entries().unwrap();
         let entry = entries.next().unwrap().unwrap();
@@ -448,14 +446,14 @@ async fn files_are_copied_to_a_container() {
         assert!(entries.next().is_none());
     }
     let missing = CopyOptions { words: words("/no/such web-a:/dir"), ..CopyOptions::default() };
-    let refused = copy(&mut person.ctx, &missing).await.unwrap_err();
+    let refused = copy(&mut user.ctx, &missing).await.unwrap_err();
     assert_eq!(refused.lines(), "error: /no/such doesn't exist in local filesystem\n");
 }
 
-/// Files are copied from a container; links, and what leads out of the destination, are not.
+/// Files are copied from a container; links, and files outside of the destination, are not.
 #[tokio::test]
 async fn files_are_copied_from_a_container() {
-    let mut person = Person::new("cp-from").await;
+    let mut user = TestUser::new("cp-from").await;
     let mut builder = tar::Builder::new(Vec::new());
     let mut header = tar::Header::new_gnu();
     header.set_size(5);
@@ -465,14 +463,14 @@ async fn files_are_copied_from_a_container() {
     link.set_entry_type(tar::EntryType::Symlink);
     link.set_size(0);
     builder.append_link(&mut link, "etc/app/link", "/etc/passwd").unwrap();
-    person.agent.sends(builder.into_inner().unwrap());
-    let to = person.folder.join("copy");
+    user.agent.sends(builder.into_inner().unwrap());
+    let to = user.folder.join("copy");
     let options = CopyOptions {
         words: vec!["web-a:/etc/app".to_owned(), to.display().to_string()],
         ..CopyOptions::default()
     };
-    let result = tokio::time::timeout(TIMEOUT, copy(&mut person.ctx, &options)).await.unwrap();
-    let (code, out, err) = person.printed(result);
+    let result = tokio::time::timeout(TIMEOUT, copy(&mut user.ctx, &options)).await.unwrap();
+    let (code, out, err) = user.printed(result);
     assert_eq!((code, out.as_str()), (Some(0), ""));
     let why = format!(
         "warning: skipping symlink: {:?} -> \"/etc/passwd\" (consider using \"gantry exec -n \"\" \"web-a\" -- tar cf - \
@@ -481,7 +479,7 @@ async fn files_are_copied_from_a_container() {
     );
     assert_eq!(err, why);
     assert_eq!(std::fs::read_to_string(to.join("conf")).unwrap(), "hello");
-    person.agent.sends(b"this is no archive of files, but text".repeat(40));
-    let result = tokio::time::timeout(TIMEOUT, copy(&mut person.ctx, &options)).await.unwrap();
+    user.agent.sends(b"this is no archive of files, but text".repeat(40));
+    let result = tokio::time::timeout(TIMEOUT, copy(&mut user.ctx, &options)).await.unwrap();
     assert!(result.is_err());
 }

@@ -1,11 +1,11 @@
-//! Who may use the agent's server.
+//! Authenticates and authorizes the users of the agent's server.
 
 use gantry_json::{Value, json};
 use gantry_runtime::{Api, RequestError, ResourcePath};
 use http::{HeaderMap, Method, header};
 use x509_parser::prelude::{FromDer as _, X509Certificate};
 
-/// The group whose members may do everything.
+/// The group with all permissions.
 const MASTERS: &str = "system:masters";
 
 /// The user of a request.

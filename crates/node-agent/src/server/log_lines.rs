@@ -3,11 +3,11 @@
 use gantry_model::Timestamp;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 
-/// Which lines of a log a client wants, and how.
+/// The lines of a log that a client requests, and their format.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LogSelection {
     pub(super) follow: bool,
-    /// Whether the log of the container before the last restart is wanted.
+    /// Whether the log of the container before the last restart is requested.
     pub previous: bool,
     pub(super) timestamps: bool,
     pub(super) since: Option<Timestamp>,
@@ -48,18 +48,18 @@ impl LogSelection {
         Ok(options)
     }
 
-    /// Returns the wanted lines of a complete log as the client is to see them.
+    /// Returns the selected lines of a complete log in the requested format.
     pub fn select(&self, log: &str) -> String {
         let shown = self.shown(&log[self.tail_start(log)..]);
         limited(shown, self.limit_bytes.unwrap_or(usize::MAX))
     }
 
-    /// Returns the lines of a part of a log as the client is to see them.
+    /// Returns the selected lines of a part of a log in the requested format.
     pub(super) fn shown(&self, part: &str) -> String {
         part.lines().filter_map(|line| self.rendered(line)).collect()
     }
 
-    /// Returns a line as the client is to see it; `None` if it is not to see it.
+    /// Returns a line in the requested format; `None` if it is not selected.
     fn rendered(&self, line: &str) -> Option<String> {
         let mut parts = line.splitn(4, ' ');
         let (stamp, stream, tag) = (parts.next()?, parts.next()?, parts.next()?);
@@ -74,7 +74,7 @@ impl LogSelection {
         Some(if self.timestamps { format!("{stamp} {text}{end}") } else { format!("{text}{end}") })
     }
 
-    /// Returns where the last lines of a text begin that `tail` asks for. Parts of a line count as one.
+    /// Returns the start of the last lines of a text that `tail` selects. Parts of a line count as one.
     pub(super) fn tail_start(&self, text: &str) -> usize {
         let Some(tail) = self.tail else { return 0 };
         let mut starts = Vec::new();

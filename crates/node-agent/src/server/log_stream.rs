@@ -20,7 +20,7 @@ use crate::agent::Agent;
 
 /// How often a followed log is read.
 const POLL_EVERY: Duration = Duration::from_millis(100);
-/// How many pieces may wait for the client.
+/// How many chunks may wait for the client.
 const PIECES_MAX: usize = 16;
 
 /// Returns the log files of a container, the latest first.
@@ -56,7 +56,7 @@ async fn send(
     let mut position = 0;
     let mut is_first = true;
     loop {
-        // Asked before the file is read, so that nothing that it wrote before its end is missed.
+        // Determined before the file is read, so that all output before the end of the container is read.
         let is_running = match &container {
             Some(id) if options.follow => agent
                 .cri
@@ -98,7 +98,7 @@ fn read_from(file: &Path, position: &mut u64) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// A body of pieces as they come.
+/// A body of chunks that are sent as they arrive.
 struct Pieces(mpsc::Receiver<Bytes>);
 
 impl hyper::body::Body for Pieces {

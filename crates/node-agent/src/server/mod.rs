@@ -1,4 +1,4 @@
-//! What a kubelet serves over HTTPS: health, metrics, statistics, pods, logs, exec, attach, port-forward.
+//! The endpoints of a kubelet over HTTPS: health, metrics, statistics, pods, logs, exec, attach, port-forward.
 //!
 //! Clients have a certificate of the cluster's authority or a token, and must be allowed to use the subresources of the node,
 //! as the API server is.
@@ -47,14 +47,14 @@ pub(crate) struct Listener {
     acceptor: TlsAcceptor,
 }
 
-/// What serves requests.
+/// The state for serving requests.
 #[derive(Debug)]
 pub(crate) struct NodeServer {
     pub(crate) agent: Arc<Agent>,
     pub(crate) pods: Informer<CachedPod>,
     pub(crate) api: Api,
     pub(crate) metrics: Metrics,
-    /// The time that all CPUs were busy when it was last read, and when that was.
+    /// The time that all CPUs were busy at the last measurement, and the time of that.
     pub(crate) last_cpu: Mutex<Option<(Timestamp, u64)>>,
 }
 
@@ -113,11 +113,11 @@ async fn serve_connection(
     });
     let connection =
         hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service);
-    // What is served may go on for as long as the client likes.
+    // A response may take as long as the client reads it.
     let _ = shutdown.unless(connection.with_upgrades()).await;
 }
 
-/// Returns the settings of TLS: a certificate of our own, and those of clients if they have one.
+/// Returns the TLS settings: the certificate of the server, and the authorities of client certificates.
 fn tls(address: &str, authorities: &str) -> Result<rustls::ServerConfig, String> {
     let text = |error: &dyn std::fmt::Display| format!("cannot prepare the agent's certificates: {error}");
     let own = rcgen::generate_simple_self_signed([address.to_owned()]).map_err(|error| text(&error))?;

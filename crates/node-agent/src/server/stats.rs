@@ -1,6 +1,7 @@
-//! What the node and its pods use: a kubelet's `/stats/summary`, `/metrics/resource` and the basics of `/metrics/cadvisor`.
+//! The resource usage of the node and its pods: a kubelet's `/stats/summary`, `/metrics/resource` and the basics of
+//! `/metrics/cadvisor`.
 //!
-//! A snapshot is taken of the runtime and the kernel; what is served is rendered from it.
+//! A snapshot of the runtime and the kernel is taken, from which the responses are rendered.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,7 +16,7 @@ use crate::labels;
 use crate::pressure::{Measured, Signal, measure};
 use crate::usage::{own_container, value};
 
-/// What the node and its pods use at one time.
+/// The resource usage of the node and its pods at one time.
 #[derive(Clone, Debug)]
 pub(super) struct NodeStats {
     now: Timestamp,
@@ -29,7 +30,7 @@ pub(super) struct NodeStats {
 /// CPU and memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct ResourceUse {
-    /// Since the start.
+    /// Since the start of the container or node.
     cpu_nanoseconds: u64,
     nanocores: u64,
     working_set: u64,
@@ -140,7 +141,7 @@ impl NodeServer {
         Ok(stats)
     }
 
-    /// Returns the running pods with their running containers, without what they use.
+    /// Returns the running pods with their running containers, without their usage.
     fn pods_by_uid(&self) -> BTreeMap<String, PodStats> {
         let mut found = BTreeMap::new();
         for pod in self.pods.read().iter() {
@@ -415,7 +416,7 @@ impl NodeStats {
     }
 }
 
-/// What a metric shows of something.
+/// The amount that a metric reports.
 type AmountOf<T> = fn(&T) -> u64;
 
 impl PodStats {

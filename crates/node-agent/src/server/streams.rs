@@ -9,7 +9,7 @@ use tokio::net::TcpStream;
 use super::Body;
 use super::routes::text;
 
-/// Passes a request on to the runtime's server at this URL; both sides then talk to each other.
+/// Passes a request on to the runtime's server at this URL, and connects both sides.
 pub(super) async fn forward(url: &str, request: Request<Incoming>) -> Response<Body> {
     match connect(url, request).await {
         Ok(response) => response,

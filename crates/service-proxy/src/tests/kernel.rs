@@ -1,4 +1,4 @@
-//! The kernel takes the transactions, in a network namespace of the test's own. Left out where that is not permitted.
+//! The kernel accepts the transactions, in a separate network namespace. Skipped where that is not permitted.
 
 #![allow(clippy::print_stderr, reason = "skipped tests are reported")]
 
@@ -48,7 +48,7 @@ fn with_v6() -> Vec<crate::port_spec::PortSpec> {
     crate::port_spec::PortSpec::of(&gantry_json::from_value(object).unwrap())
 }
 
-/// Runs shell commands in a new network namespace; returns the output, or why it failed.
+/// Runs shell commands in a new network namespace; returns the output, or the error.
 fn in_namespace(commands: &str) -> Result<String, String> {
     let mut shell = Command::new("unshare")
         .args(["--net", "sh", "-e"])
@@ -67,7 +67,7 @@ fn in_namespace(commands: &str) -> Result<String, String> {
 fn the_kernel_takes_every_transaction_and_ends_with_the_same_tables_as_after_a_new_start() {
     if let Err(why) = in_namespace("nft list ruleset") {
         eprintln!(
-            "left out: the service proxy's tables in the kernel, because nft cannot be used: {}",
+            "skipped: the service proxy's tables in the kernel, because nft cannot be used: {}",
             why.trim()
         );
         return;
@@ -90,7 +90,7 @@ fn the_kernel_takes_every_transaction_and_ends_with_the_same_tables_as_after_a_n
     }
 }
 
-/// An agent that is started again finds tables, and makes of them what it needs.
+/// A restarted agent finds tables, and changes them to the wanted ones.
 #[test]
 fn the_kernel_takes_the_transaction_of_a_restarted_agent() {
     if in_namespace("nft list ruleset").is_err() {
@@ -108,7 +108,7 @@ fn the_kernel_takes_the_transaction_of_a_restarted_agent() {
     }
 }
 
-/// Tables as they are found: names and hooks.
+/// Tables as an agent finds them: names and hooks.
 fn emptied(tables: &NftTables) -> NftTables {
     let mut found = tables.clone();
     for table in found.values_mut() {
@@ -118,7 +118,7 @@ fn emptied(tables: &NftTables) -> NftTables {
     found
 }
 
-/// The lines of a listing, whose order depends on when things were added.
+/// The lines of a listing, sorted, because their order depends on when elements were added.
 fn sorted(listing: &str) -> Vec<String> {
     let mut lines: Vec<String> = listing
         .lines()

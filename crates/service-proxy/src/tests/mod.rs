@@ -1,4 +1,4 @@
-//! Stories of Services and their endpoints: what a node does with connections to them.
+//! Stories of Services and their endpoints: how a node routes connections to them.
 
 mod health;
 mod kernel;

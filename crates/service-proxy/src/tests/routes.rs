@@ -1,4 +1,4 @@
-//! Where connections go.
+//! The routes of connections.
 
 use std::net::IpAddr;
 

@@ -1,4 +1,4 @@
-//! What is written to the kernel.
+//! The transactions that are written to the kernel.
 
 use gantry_json::json;
 

@@ -1,4 +1,4 @@
-//! Flows over UDP follow their Service.
+//! UDP flows follow their Service.
 
 use gantry_json::{Value, json};
 
@@ -18,18 +18,18 @@ fn routes(endpoints: &Value) -> UdpRoutes {
     UdpRoutes::of(&Ruleset::compute(ports.into_iter().map(|port| (port, vec![&slice])), &here()))
 }
 
-fn is_stale(routes: &UdpRoutes, sent_to: &str, answered_by: &str) -> bool {
-    routes.is_stale(sent_to.parse().unwrap(), answered_by.parse().unwrap())
+fn is_stale(routes: &UdpRoutes, sent_to: &str, reply_from: &str) -> bool {
+    routes.is_stale(sent_to.parse().unwrap(), reply_from.parse().unwrap())
 }
 
 #[test]
 fn a_flow_is_stale_when_its_endpoint_is_gone_or_never_was() {
     let one = routes(&json!([super::ready("10.1.0.1", "here")]));
     assert!(!is_stale(&one, "10.96.0.7:53", "10.1.0.1:5353"));
-    assert!(is_stale(&one, "10.96.0.7:53", "10.1.0.2:5353"), "the endpoint is gone");
+    assert!(is_stale(&one, "10.96.0.7:53", "10.1.0.2:5353"), "the endpoint was removed");
     assert!(is_stale(&one, "10.96.0.7:53", "10.96.0.7:53"), "it was sent when there was no endpoint");
     assert!(is_stale(&one, "192.0.2.1:30053", "10.1.0.2:5353"), "a node port");
-    assert!(!is_stale(&one, "8.8.8.8:53", "8.8.8.8:53"), "not a Service's");
+    assert!(!is_stale(&one, "8.8.8.8:53", "8.8.8.8:53"), "not an address of a Service");
     let none = routes(&json!([]));
     assert!(is_stale(&none, "10.96.0.7:53", "10.1.0.1:5353"));
 }
@@ -58,7 +58,7 @@ fn a_flow_of_the_kernels_list_is_parsed() {
     let back = tuple(2, [10, 1, 0, 1], 5353, [10, 1, 0, 9], 4000);
     let flow = udp_flows::parse(&[vec![2, 0, 0, 0], sent, back].concat()).unwrap();
     assert_eq!(
-        (flow.sent_to, flow.answered_by),
+        (flow.sent_to, flow.reply_from),
         ("10.96.0.7:53".parse().unwrap(), "10.1.0.1:5353".parse().unwrap())
     );
     assert_eq!(udp_flows::parse(&[2, 0, 0, 0, 9]), None);

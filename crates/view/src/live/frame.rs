@@ -24,13 +24,13 @@ pub struct Canvas {
     pub columns: usize,
     /// How many rows there are.
     pub rows: usize,
-    /// What can be written in them.
+    /// The characters that can be written.
     pub charset: Charset,
 }
 
 /// Draws a rollout within the given size.
 ///
-/// The most important lines come first; events fill what is left, and the last row is the legend.
+/// The most important lines come first; events fill the remaining rows, and the last row is the legend.
 pub fn frame(rollout: &RolloutState<'_>, canvas: Canvas) -> Vec<Line> {
     let report = why::report(rollout, &why::CommandFlags::default());
     let mut lines = vec![title(rollout, &report, canvas), headline(&report)];

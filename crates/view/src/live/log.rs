@@ -8,7 +8,7 @@ use crate::formatting::{one_line, sanitize};
 use crate::snapshot::{ObservedEvent, Snapshot};
 use crate::why::Report;
 
-/// What was logged already.
+/// Logs each change once.
 #[derive(Clone, Debug, Default)]
 pub struct Log {
     last_state: Option<String>,
@@ -16,7 +16,7 @@ pub struct Log {
 }
 
 impl Log {
-    /// A log that has said nothing.
+    /// A log without lines so far.
     pub fn new() -> Self {
         Self::default()
     }

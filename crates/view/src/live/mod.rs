@@ -1,7 +1,7 @@
 //! The live view of a rollout: [`frame`] draws one screen, [`Log`] returns the changes as lines.
 //!
 //! Both depend on the current state only: a view that was started late shows the same as one that was started early.
-//! Drawing and colours are the shell's.
+//! The shell draws them and chooses the colours.
 
 mod frame;
 mod log;

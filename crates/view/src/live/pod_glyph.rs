@@ -34,9 +34,9 @@ gantry_model::text_enum! {
 /// The characters that a terminal can show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Charset {
-    /// All of them.
+    /// Unicode characters.
     Unicode,
-    /// Those of a typewriter.
+    /// ASCII characters only.
     Ascii,
 }
 
@@ -68,7 +68,7 @@ impl PodGlyph {
         })
     }
 
-    /// The one character.
+    /// The character for it.
     pub fn glyph(self, charset: Charset) -> char {
         let (unicode, ascii) = match self {
             Self::Available => ('●', '#'),
@@ -81,7 +81,7 @@ impl PodGlyph {
         if charset == Charset::Unicode { unicode } else { ascii }
     }
 
-    /// How it is meant.
+    /// Its style.
     pub fn style(self) -> Style {
         match self {
             Self::Available => Style::Good,

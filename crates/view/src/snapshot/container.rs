@@ -11,15 +11,15 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 pub struct Container {
     /// Its name in the pod.
     pub name: String,
-    /// The image it is asked to run.
+    /// The image in its spec.
     pub image: String,
     /// When it runs.
     pub role: ContainerRole,
-    /// What it does now.
+    /// Its current state.
     pub state: ContainerState,
     /// Its last exit, if it was restarted since.
     pub last_exit: Option<Exit>,
-    /// How often it was started again.
+    /// How often it was restarted.
     pub restarts: i32,
     /// Its memory limit as written.
     pub memory_limit: Option<String>,
@@ -42,7 +42,7 @@ pub enum ContainerRole {
     Regular,
 }
 
-/// What a container does.
+/// The state of a container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ContainerState {
     /// It is not running (again) yet.
@@ -70,7 +70,7 @@ pub struct Exit {
     pub reason: String,
     /// Its termination message.
     pub message: String,
-    /// When.
+    /// When it ended.
     pub at: Option<Timestamp>,
 }
 

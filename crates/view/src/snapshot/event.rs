@@ -14,11 +14,11 @@ pub struct ObservedEvent {
     pub kind: String,
     /// That object's name.
     pub of: Name,
-    /// News or trouble.
+    /// Its type: normal or warning.
     pub event_type: EventType,
-    /// One word in camel case.
+    /// Its reason, one word in camel case.
     pub reason: String,
-    /// A sentence for people.
+    /// Its message.
     pub message: String,
     /// How often it was seen.
     pub count: i32,

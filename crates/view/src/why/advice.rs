@@ -66,7 +66,7 @@ impl AdviceBuilder<'_> {
             Reason::ContainerConfig { missing: Some(missing), .. }
             | Reason::PodSetup { missing: Some(missing), .. } => vec![self.create(missing)],
             Reason::ContainerConfig { container, .. } => one(format!(
-                "correct container {container} in the template, or provide what the message asks for"
+                "correct container {container} in the template, or provide what the message reports as missing"
             )),
             Reason::PodSetup { .. } => {
                 one("see that the volumes exist and the node can reach them".to_owned())
@@ -74,7 +74,7 @@ impl AdviceBuilder<'_> {
             Reason::ProbeFailing { probe, container, .. } => {
                 let probe = probe.as_str();
                 let correct =
-                    one(format!("make container {container} answer its {probe} probe, or correct the probe"));
+                    one(format!("make container {container} pass its {probe} probe, or correct the probe"));
                 correct.into_iter().chain(self.running_logs(container, cause)).collect()
             }
             Reason::ReadinessGate { gates } => one(format!(
@@ -108,7 +108,7 @@ impl AdviceBuilder<'_> {
                 return Some(self.create(&missing));
             }
             Reason::CreateRefused { .. } | Reason::SetRefused => {
-                "correct what the API server refuses".to_owned()
+                "correct the object that the API server rejects".to_owned()
             }
             Reason::InvalidField { field } => format!("correct {field}"),
             Reason::ScalingRecreate { .. } => {
@@ -136,7 +136,7 @@ impl AdviceBuilder<'_> {
         all
     }
 
-    /// Where to read why a container exited.
+    /// The logs of a container that has exited.
     fn logs(&self, container: &str, cause: &Cause) -> Option<Advice> {
         let pod = cause.pods.first()?;
         if self.is_simulated(pod) {
@@ -153,7 +153,7 @@ impl AdviceBuilder<'_> {
     fn running_logs(&self, container: &str, cause: &Cause) -> Option<Advice> {
         let pod = cause.pods.first().filter(|pod| !self.is_simulated(pod))?;
         let command = self.flags.kubectl(&["logs", pod.as_str(), "-c", container]);
-        Some(Advice::command("read what it says", command))
+        Some(Advice::command("read its output", command))
     }
 
     fn is_simulated(&self, pod: &Name) -> bool {
@@ -163,7 +163,7 @@ impl AdviceBuilder<'_> {
         node.is_some_and(|node| snapshot.nodes.iter().any(|seen| seen.simulated && seen.name == *node))
     }
 
-    /// How to create what is missing.
+    /// How to create a missing object.
     fn create(&self, missing: &Missing) -> Advice {
         let Missing { kind, name, key } = missing;
         if let Some(key) = key {
@@ -197,7 +197,7 @@ impl AdviceBuilder<'_> {
         let mut all: Vec<_> = obstacles.iter().filter_map(|obstacle| self.obstacle(&obstacle.kind)).collect();
         if all.is_empty() {
             all.push(Advice::text(
-                "add or free nodes, or ask for less: requests, node selector, affinity, tolerations",
+                "add or free nodes, or lower the pod's demands: requests, node selector, affinity, tolerations",
             ));
         }
         all
@@ -230,7 +230,7 @@ impl AdviceBuilder<'_> {
             ObstacleKind::NotSelected => {
                 "label a node accordingly, or correct the template's nodeSelector or nodeAffinity".to_owned()
             }
-            ObstacleKind::PortTaken => "free the host port, or ask for another one".to_owned(),
+            ObstacleKind::PortTaken => "free the host port, or use another one".to_owned(),
             ObstacleKind::Spread | ObstacleKind::PodAffinity => {
                 "add nodes, or loosen the template's affinity and topology spread constraints".to_owned()
             }

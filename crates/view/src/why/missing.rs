@@ -1,4 +1,4 @@
-//! What a message reports as missing: a ConfigMap, a Secret, a key of either, a service account, a claim.
+//! The object that a message reports as missing: a ConfigMap, a Secret, a key of either, a service account, a claim.
 
 use gantry_json::{Value, json};
 
@@ -13,7 +13,7 @@ pub struct Missing {
     pub key: Option<String>,
 }
 
-/// What messages of the kubelet, the API server and the scheduler call each kind.
+/// The terms for each kind in messages of the kubelet, the API server and the scheduler.
 const KINDS: [(&str, &str); 4] = [
     ("configmap", "ConfigMap"),
     ("secret", "Secret"),
@@ -53,7 +53,7 @@ impl Missing {
 /// `configmap "settings" not found`
 fn object(message: &str) -> Option<Missing> {
     KINDS.iter().find_map(|(term, kind)| {
-        // The kubelet says `configmap "a"`, the API server `configmaps "a"`.
+        // The kubelet writes `configmap "a"`, the API server `configmaps "a"`.
         let named = |term: &str| message.split_once(&format!("{term} \"")).map(|(_, rest)| rest);
         let (name, rest) = named(term).or_else(|| named(&format!("{term}s")))?.split_once('"')?;
         let name = rest.starts_with(" not found").then(|| name.to_owned())?;

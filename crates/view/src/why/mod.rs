@@ -1,8 +1,8 @@
-//! Why a rollout is where it is.
+//! The reasons for the state of a rollout.
 //!
 //! ```text
 //! RolloutState ─┬─ reason (what the controller waits for) ─┐
-//!               └─ pod_problem (what is wrong with a pod) ─┴─ causes ── headline, advice ── Report ─┬─ text
+//!               └─ pod_problem (computes a pod's problem) ─┴─ causes ── headline, advice ── Report ─┬─ text
 //!                                                                                                   └─ json
 //! ```
 //!
@@ -42,12 +42,12 @@ use gantry_model::{RollingLimits, Strategy, Timestamp};
 use crate::rollout_state::RolloutState;
 use crate::snapshot::Snapshot;
 
-/// Reports why the rollout of this Deployment is where it is. The commands in its advice carry these flags.
+/// Reports the reasons for the state of this Deployment's rollout. The commands in its advice carry these flags.
 pub fn explain(now: Timestamp, snapshot: &Snapshot, flags: &CommandFlags) -> Report {
     report(&RolloutState::of(now, snapshot), flags)
 }
 
-/// Reports why a rollout is where it is.
+/// Reports the reasons for the state of a rollout.
 pub fn report(rollout: &RolloutState<'_>, flags: &CommandFlags) -> Report {
     let deployment = &rollout.snapshot.deployment;
     let causes = causes::collect(rollout);

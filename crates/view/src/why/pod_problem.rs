@@ -192,7 +192,7 @@ impl Diagnosis<'_> {
         if container.restarts > 0 || self.is_beyond(since, probe) {
             return Some(blocks(reason, &message.unwrap_or_default()));
         }
-        // It has failed, and may still succeed in time.
+        // The probe has failed, but may still succeed in time.
         message.map(|message| PodProblem { reason, severity: Severity::Waits, message })
     }
 
@@ -209,7 +209,7 @@ impl Diagnosis<'_> {
         let reason = probe_failing(ProbeKind::Readiness, container.name.clone(), Some(probe));
         match message {
             Some(message) if is_beyond => Some(blocks(reason, &message)),
-            // It has failed, and may still succeed in time.
+            // The probe has failed, but may still succeed in time.
             Some(message) => Some(PodProblem { reason, severity: Severity::Waits, message }),
             None => is_beyond.then(|| blocks(reason, "")),
         }
@@ -219,7 +219,7 @@ impl Diagnosis<'_> {
         since.is_some_and(|since| self.now.since(since) > probe.failure_window)
     }
 
-    /// A failure before any container is created: only events say so.
+    /// A failure before any container is created, which is reported by events only.
     fn set_up(&self) -> Option<PodProblem> {
         const WORDS: [&str; 6] = [
             "FailedMount",

@@ -13,16 +13,16 @@ use crate::snapshot::Exit;
 pub enum Reason {
     /// An image cannot be pulled.
     ImagePull {
-        /// Which container wants it.
+        /// The container.
         container: String,
         /// The image.
         image: String,
         /// The kubelet's reason, such as `ErrImagePull`.
         cluster_reason: String,
     },
-    /// A container exits again and again.
+    /// A container exits repeatedly.
     CrashLoop {
-        /// Which one.
+        /// The container.
         container: String,
         /// The number of restarts, in the worst pod.
         restarts: i32,
@@ -33,7 +33,7 @@ pub enum Reason {
     },
     /// A container is OOM-killed.
     OutOfMemory {
-        /// Which one.
+        /// The container.
         container: String,
         /// The number of restarts, in the worst pod.
         restarts: i32,
@@ -42,7 +42,7 @@ pub enum Reason {
     },
     /// A container cannot be created: a missing ConfigMap, Secret or key.
     ContainerConfig {
-        /// Which one.
+        /// The container.
         container: String,
         /// The kubelet's reason.
         cluster_reason: String,
@@ -58,16 +58,16 @@ pub enum Reason {
     },
     /// A probe fails.
     ProbeFailing {
-        /// Which probe.
+        /// The kind of the probe.
         probe: ProbeKind,
-        /// Of which container.
+        /// The container.
         container: String,
         /// What is probed.
         check: String,
     },
     /// Readiness gates without a true condition.
     ReadinessGate {
-        /// Which ones.
+        /// The gates.
         gates: Vec<String>,
     },
     /// No node fits a pod.
@@ -77,7 +77,7 @@ pub enum Reason {
     },
     /// A pod has scheduling gates.
     SchedulingGate {
-        /// Which ones.
+        /// The gates.
         gates: Vec<String>,
     },
     /// No scheduler has reported anything about a pod.
@@ -147,7 +147,7 @@ pub enum Reason {
     },
     /// A field with an invalid value.
     InvalidField {
-        /// Which one.
+        /// The field.
         field: &'static str,
     },
     /// The surge limit is reached.
@@ -182,9 +182,9 @@ pub enum Reason {
     Paused,
     /// The Deployment, or one of its ReplicaSets, is being deleted.
     Deleting {
-        /// To a change of what.
+        /// The kind of the object that is being deleted.
         kind: &'static str,
-        /// What has to be removed from it first.
+        /// The finalizers that have to be removed first.
         finalizers: Vec<String>,
         /// For how long, if that is long.
         waited: Option<Duration>,
@@ -192,18 +192,18 @@ pub enum Reason {
 }
 
 gantry_model::text_enum! {
-    /// What a probe finds out.
+    /// The kind of a probe.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub enum ProbeKind {
         /// Whether a container has started.
         Startup = "startup",
-        /// Whether it serves.
+        /// Whether it is ready.
         Readiness = "readiness",
-        /// Whether it lives.
+        /// Whether it must be restarted.
         Liveness = "liveness",
     }
 
-    /// The word for it.
+    /// Its name in reports.
     pub fn as_str(self) -> &'static str;
 }
 

@@ -7,22 +7,22 @@ use super::commands::Advice;
 use super::reason::Reason;
 use crate::span::Style;
 
-/// Why a rollout is where it is.
+/// The reasons for the state of a rollout.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// Whose rollout.
+    /// The Deployment.
     pub deployment: ObjectKey,
-    /// When this was found out.
+    /// When the report was made.
     pub now: Timestamp,
-    /// In one word.
+    /// The state of the rollout in one word.
     pub verdict: Verdict,
-    /// In one sentence.
+    /// The state of the rollout in one sentence.
     pub headline: String,
     /// The revision that is rolled out, if it has a number.
     pub revision: Option<i64>,
     /// Whether the controller has reported this revision as complete.
     pub rolled_out: bool,
-    /// How many pods there are of each sort.
+    /// The numbers of pods.
     pub pods: Pods,
     /// The limits of a rolling update; other strategies have none.
     pub budget: Option<Budget>,
@@ -32,7 +32,7 @@ pub struct Report {
     pub deadline_seconds: Option<i32>,
     /// Blocking causes, then waiting ones, then notes.
     pub causes: Vec<Cause>,
-    /// What a person could do about it.
+    /// What a user can do about it.
     pub unblock: Vec<Advice>,
 }
 
@@ -50,7 +50,7 @@ gantry_model::text_enum! {
         Paused = "paused",
     }
 
-    /// The word for it.
+    /// Its name in reports.
     pub fn as_str(self) -> &'static str;
 }
 
@@ -59,13 +59,13 @@ gantry_model::text_enum! {
 pub struct Pods {
     /// `spec.replicas`.
     pub wanted: Replicas,
-    /// Those of the current template.
+    /// Pods of the current template.
     pub updated: Replicas,
-    /// Ready ones, of any template.
+    /// Ready pods, of any template.
     pub ready: Replicas,
-    /// Available ones, of any template.
+    /// Available pods, of any template.
     pub available: Replicas,
-    /// Those of earlier templates.
+    /// Pods of earlier templates.
     pub old: Replicas,
 }
 
@@ -98,16 +98,16 @@ gantry_model::text_enum! {
         Availability = "availability",
     }
 
-    /// The word for it.
+    /// Its name in reports.
     pub fn as_str(self) -> &'static str;
 }
 
 /// A cause of a rollout's state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
-    /// What it is.
+    /// The reason.
     pub reason: Reason,
-    /// What it means for the rollout.
+    /// How it affects the rollout.
     pub severity: Severity,
     /// The ReplicaSet concerned, if it is one.
     pub set: Option<Name>,
@@ -129,7 +129,7 @@ gantry_model::text_enum! {
         Notes = "notes",
     }
 
-    /// The word for it.
+    /// Its name in reports.
     pub fn as_str(self) -> &'static str;
 }
 
@@ -146,7 +146,7 @@ impl Report {
 }
 
 impl Verdict {
-    /// How it is to be shown.
+    /// Its style.
     pub fn style(self) -> Style {
         match self {
             Self::Done => Style::Good,

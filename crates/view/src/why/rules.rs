@@ -131,7 +131,7 @@ fn not_seen(rollout: &RolloutState<'_>, kind: &'static str, meta: &Meta) -> Caus
 }
 
 /// Whether other Deployments select the same pods. Owner references keep them apart, but Services, budgets and users
-/// that go by labels cannot.
+/// that select by labels cannot.
 fn selector_conflict(snapshot: &Snapshot) -> Option<Cause> {
     let deployment = &snapshot.deployment;
     let Ok(selector @ Selector::All(_)) = &deployment.selector else { return None };

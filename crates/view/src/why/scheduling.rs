@@ -10,11 +10,11 @@ use crate::formatting::count;
 pub struct Obstacle {
     /// The number of nodes; `None` if it is about the pod itself.
     pub nodes: Option<i64>,
-    /// What it is.
+    /// Its kind.
     pub kind: ObstacleKind,
 }
 
-/// What keeps a pod from a node.
+/// The kind of an obstacle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ObstacleKind {
     /// The cluster has no nodes.
@@ -41,7 +41,7 @@ pub enum ObstacleKind {
     VolumeElsewhere,
     /// A claim is not bound to a volume.
     ClaimUnbound,
-    /// Another reason, in the scheduler's words.
+    /// Another reason, as reported by the scheduler.
     Other(String),
 }
 

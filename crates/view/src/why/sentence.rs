@@ -9,7 +9,7 @@ use crate::formatting::{count, span};
 use crate::snapshot::Exit;
 
 impl Reason {
-    /// A few words that begin in lower case.
+    /// A clause that begins in lower case.
     pub fn sentence(&self, now: Timestamp) -> String {
         self.about_containers().unwrap_or_else(|| match self {
             Self::ReadinessGate { gates } => format!("readiness gate {} is not met", gates.join(", ")),
@@ -97,7 +97,10 @@ impl Reason {
     fn about_rules(&self) -> String {
         match self {
             Self::OldPods { remaining } => {
-                format!("Recreate: {} must be gone before new ones come", count(*remaining, "old pod"))
+                format!(
+                    "Recreate: {} must be deleted before new ones are created",
+                    count(*remaining, "old pod")
+                )
             }
             Self::Quota { quota } => format!("quota {quota} allows no more"),
             Self::ServiceAccount { name } => {

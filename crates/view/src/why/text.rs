@@ -12,7 +12,7 @@ use crate::span::{Line, Style};
 const TITLE: usize = 10;
 /// The indent of causes and advice.
 const INDENT: usize = 2;
-/// The indent of what belongs to a cause.
+/// The indent of the details of a cause.
 const DEEP: usize = 4;
 
 /// The report as unwrapped text, for pipes and files.

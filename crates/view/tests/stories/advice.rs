@@ -144,5 +144,9 @@ fn pods_that_serve_between_crashes_are_done_but_not_without_a_word() {
     );
     assert!(advice(&world)[1].starts_with("or go back to revision 1"), "{:?}", advice(&world));
     let calm = world.but(|world| world.now = super::world::noon_plus(700));
-    assert_eq!(calm.report().headline, "all 3 pods of revision 2 are available", "that was long ago");
+    assert_eq!(
+        calm.report().headline,
+        "all 3 pods of revision 2 are available",
+        "the last crash was long ago"
+    );
 }

@@ -1,6 +1,6 @@
 //! Stories of rollouts: the state of the cluster, and what is reported about it.
 
-#![allow(clippy::unwrap_used, reason = "a story that cannot be told should say so and stop")]
+#![allow(clippy::unwrap_used, reason = "a story fails by panicking")]
 
 mod advice;
 mod missing;

@@ -211,12 +211,16 @@ fn a_startup_probe_that_never_passes_blocks_once_its_time_is_over() {
     let world = rolling(never_started()).warning("web-2-a", "Unhealthy", message);
     assert_eq!(causes_and_advice(&world).0, "the startup probe of container main fails (HTTP GET :81/x)");
     let silent = rolling(never_started());
-    assert_eq!(silent.codes()[0], "blocks StartupProbe", "twenty seconds are over, with or without an event");
+    assert_eq!(
+        silent.codes()[0],
+        "blocks StartupProbe",
+        "the twenty seconds have passed, with or without an event"
+    );
     let early = world.but(|world| world.now = noon_plus(15));
     assert_eq!(early.report().verdict.as_str(), "moving");
-    assert_eq!(early.codes()[0], "waits StartupProbe", "it has failed, and five seconds are left");
+    assert_eq!(early.codes()[0], "waits StartupProbe", "the probe has failed, and five seconds are left");
     let fresh = rolling(never_started()).but(|world| world.now = noon_plus(15));
-    assert_eq!(fresh.codes()[0], "waits Starting", "it has not failed yet");
+    assert_eq!(fresh.codes()[0], "waits Starting", "the probe has not failed yet");
 }
 
 /// As a kubelet reports it: the container exits with code 0 when it is stopped.
@@ -258,10 +262,10 @@ fn a_deletion_that_a_finalizer_holds_is_stuck_and_names_it() {
             "see that the controller that removes the finalizer example.com/billing is running",
             "or, if that controller is gone for good, remove the finalizers: gantry patch deployment/web --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
         ],
-        "nothing is said about images, nor about going back"
+        "there is no advice about images or a rollback"
     );
     let fresh = held.but(|world| world.now = noon_plus(20));
-    assert_eq!(fresh.report().verdict.as_str(), "moving", "its controller may take a moment");
+    assert_eq!(fresh.report().verdict.as_str(), "moving", "the controller needs some time");
 }
 
 /// The garbage collector waits for the pods, and a pod has a finalizer.

@@ -50,7 +50,7 @@ fn one_pod_in_trouble_does_not_stop_a_rollout_that_still_moves() {
         world.pods[4]["metadata"]["name"] = json!("web-2-b");
     });
     assert_eq!(world.report().verdict.as_str(), "moving");
-    assert_eq!(world.codes()[0], "blocks ImagePull", "it is told first all the same");
+    assert_eq!(world.codes()[0], "blocks ImagePull", "it is reported first");
 }
 
 /// Problems of old pods block nothing: unhealthy pods are removed first.
@@ -147,7 +147,7 @@ fn the_log_says_what_changed_and_nothing_twice() {
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ContainerCreating"}})))
         .warning("web-1-1", "Old", "news");
     let first = next_lines(&mut log, &world);
-    assert_eq!(first.len(), 1, "what happened before is no news: {first:?}");
+    assert_eq!(first.len(), 1, "earlier events are not logged: {first:?}");
     assert!(
         first[0].starts_with("2026-01-01T12:01:00Z deployment/web is moving: 1 of 3 pods updated"),
         "{first:?}"

@@ -76,7 +76,7 @@ shop        api          done      3/3         all 3 pods of revision 2 are avai
 deployment/web in namespace default is stuck: 1 pod: image nginx:2 cannot be pulled (container main)
 ";
     assert!(text.starts_with(table), "{text}");
-    assert!(!text.contains("deployment/api"), "what is done needs no details:\n{text}");
+    assert!(!text.contains("deployment/api"), "a complete rollout has no details:\n{text}");
     assert_eq!(several.verdict().as_str(), "stuck");
     let json: gantry_json::Value = gantry_json::from_str(&several.render_json()).unwrap();
     assert_eq!((&json["verdict"], &json["deployments"][1]["name"]), (&json!("stuck"), &json!("api")));

@@ -74,7 +74,7 @@ What would help
     );
 }
 
-/// The kubelet restarts it, and it is not known yet whether that helps.
+/// The kubelet restarts the container, and it is not known yet whether that helps.
 #[test]
 fn a_container_that_ended_once_is_not_a_loop_yet() {
     let ended = json!({"terminated": {"exitCode": 1, "reason": "Error", "finishedAt": at(59)}});
@@ -157,7 +157,7 @@ fn a_scheduling_gate_and_a_missing_scheduler_are_different_things() {
     is_stuck(&rolling(gated), "blocks SchedulingGate");
     is_stuck(&rolling(forgotten.clone()), "blocks NoScheduler");
     let fresh = rolling(forgotten).but(|world| world.now = super::world::noon_plus(5));
-    assert_eq!(fresh.report().verdict.as_str(), "moving", "a scheduler takes a moment");
+    assert_eq!(fresh.report().verdict.as_str(), "moving", "a scheduler needs some time");
 }
 
 fn probed(probe: &str, started: bool) -> gantry_json::Value {
@@ -178,7 +178,7 @@ fn a_failing_readiness_probe_is_reported_with_its_question_and_the_answer() {
     assert!(text.contains("the readiness probe of container main fails (HTTP GET :8080/ready)"), "{text}");
     assert!(text.contains("statuscode: 503"), "{text}");
     let early = world.but(|world| world.now = super::world::noon_plus(10));
-    assert_eq!(early.report().verdict.as_str(), "moving", "it has fifteen seconds to answer well");
+    assert_eq!(early.report().verdict.as_str(), "moving", "the probe has fifteen seconds to succeed");
 }
 
 #[test]
@@ -235,7 +235,7 @@ fn pods_with_the_same_problem_are_reported_once() {
     assert!(world.report().headline.starts_with("2 pods: image nginx:2 cannot be pulled"));
 }
 
-/// Messages of the cluster may hold escape codes.
+/// Messages of the cluster may contain escape codes.
 #[test]
 fn messages_cannot_play_tricks_on_the_terminal() {
     let text = rolling(new_pod(&waiting("ErrImagePull", "\u{1b}[2J\u{7}gone"))).why();

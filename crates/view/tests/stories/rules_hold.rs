@@ -96,7 +96,7 @@ fn a_deployment_with_a_selector_of_its_own_has_no_such_note() {
 
 #[test]
 fn fields_that_cannot_be_followed_are_named() {
-    let broken = |bend: fn(&mut World)| starting().but(bend);
+    let broken = |change: fn(&mut World)| starting().but(change);
     let worlds = [
         (broken(|world| world.deployment["spec"]["selector"] = json!({})), "spec.selector"),
         (
@@ -134,7 +134,7 @@ fn a_missed_deadline_is_stuck_even_if_no_pod_complains() {
     assert_eq!(world.json()["deadline"]["state"], "exceeded");
 }
 
-/// The controller reports it a second later; the report does not wait for that.
+/// The controller reports the exceeded deadline a second later; the report does not wait for that.
 #[test]
 fn a_deadline_that_has_just_passed_is_shown_before_the_condition_reports_it() {
     let world = starting().but(|world| world.now = noon_plus(602));
@@ -196,7 +196,7 @@ fn an_old_pod_that_does_not_go_blocks_recreate_and_names_its_finalizer() {
     assert!(late.why().contains("held by finalizer example.com/backup"), "{}", late.why());
 }
 
-/// A rolling update does not wait for them.
+/// A rolling update does not wait for terminating pods.
 #[test]
 fn pods_that_leave_slowly_are_a_note_in_a_rolling_update() {
     let world = starting().but(|world| {

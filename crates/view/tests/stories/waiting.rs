@@ -41,7 +41,7 @@ fn a_rollout_that_recovers_in_time_is_waited_for() {
     let mut waiting = WaitPolicy::new(noon_plus(60), STUCK_FOR, None);
     assert_eq!(check(&mut waiting, stuck(), 70), until(100));
     assert_eq!(check(&mut waiting, moving(), 90), WaitDecision::Continue { at: None });
-    assert_eq!(check(&mut waiting, stuck(), 110), until(140), "the time counts anew");
+    assert_eq!(check(&mut waiting, stuck(), 110), until(140), "the time starts again");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_missed_deadline_ends_the_waiting_at_once() {
 fn a_timeout_ends_the_waiting_for_what_still_moves() {
     let mut waiting = WaitPolicy::new(noon_plus(60), STUCK_FOR, Some(Duration::from_secs(20)));
     assert_eq!(check(&mut waiting, moving(), 61), until(80));
-    assert_eq!(check(&mut waiting, stuck(), 70), until(80), "the timeout comes first");
+    assert_eq!(check(&mut waiting, stuck(), 70), until(80), "the timeout is earlier");
     assert_eq!(check(&mut waiting, moving(), 80), WaitDecision::End);
 }
 

@@ -1,7 +1,7 @@
 //! A Deployment `web` in the middle of a rollout, as an API server returns it; each story changes it.
 //!
 //! Three pods are wanted, one more may exist and none may be unavailable. The old set `web-1` (nginx:1) has three
-//! available pods; the new set `web-2` (nginx:2) was created at noon and has one. It is one minute past noon.
+//! available pods; the new set `web-2` (nginx:2) was created at noon and has one. The time is one minute past noon.
 
 use gantry_json::{Value, from_value, json};
 use gantry_model::Timestamp;
@@ -23,7 +23,7 @@ pub(crate) struct World {
     pub(crate) flags: CommandFlags,
 }
 
-/// So many seconds after noon.
+/// The time so many seconds after noon.
 pub(crate) fn noon_plus(seconds: i64) -> Timestamp {
     Timestamp::from_secs(NOON + seconds)
 }
@@ -33,7 +33,7 @@ pub(crate) fn at(seconds: i64) -> String {
     noon_plus(seconds).to_string()
 }
 
-/// Three available old pods, and this new one.
+/// A rollout with three available old pods and this new one.
 pub(crate) fn rolling(new_pod: Value) -> World {
     let mut world = World {
         now: noon_plus(60),
@@ -71,7 +71,7 @@ pub(crate) fn pod(set: &str, name: &str, created: i64) -> Value {
     })
 }
 
-/// The pod, ready since then.
+/// The pod, ready since that time.
 pub(crate) fn serving(mut pod: Value, since: i64) -> Value {
     pod["status"] = json!({"phase": "Running",
         "conditions": [{"type": "Ready", "status": "True", "lastTransitionTime": at(since)}]});
@@ -140,8 +140,8 @@ impl World {
     }
 
     /// Changes the world.
-    pub(crate) fn but(mut self, bend: impl FnOnce(&mut Self)) -> Self {
-        bend(&mut self);
+    pub(crate) fn but(mut self, change: impl FnOnce(&mut Self)) -> Self {
+        change(&mut self);
         self
     }
 

@@ -1,4 +1,4 @@
-//! Where rules are cited, and which of those places are tests.
+//! Citations of rules, and which of them are in tests.
 //!
 //! A test is a file in a `tests` folder of a crate, of any extension since stories are text; a source file named
 //! `tests.rs` or `…_tests.rs`; or the part of a source file below its inline `#[cfg(test)] mod …`.
@@ -9,7 +9,7 @@ use super::specification::{FOLDER, Rule};
 use crate::tree::Tree;
 use std::collections::BTreeSet;
 
-/// One mention of a rule in the crates.
+/// One citation of a rule in the crates.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Citation {
     pub(super) handle: Handle,
@@ -18,7 +18,7 @@ pub(super) struct Citation {
     pub(super) in_test: bool,
 }
 
-/// Finds every mention of a rule below `crates/`.
+/// Finds all citations of rules below `crates/`.
 pub(super) fn find(tree: &Tree) -> Vec<Citation> {
     let mut citations = Vec::new();
     for (path, text) in tree.files().filter(|(path, _)| path.starts_with("crates/")) {
@@ -47,7 +47,7 @@ pub(super) fn of_no_rule(citations: &[Citation], rules: &[Rule]) -> Vec<Finding>
         .collect()
 }
 
-/// The line from which on a file is test, beyond its end when it has none; `None` for files that are not ours to read.
+/// The line at which the tests of a file begin, beyond its end without tests; `None` for files that are not checked.
 fn first_test_line(path: &str, text: &str) -> Option<usize> {
     let (folders, name) = path.rsplit_once('/')?;
     if folders.split('/').any(|folder| folder == "tests") {
@@ -60,7 +60,7 @@ fn first_test_line(path: &str, text: &str) -> Option<usize> {
     Some(inline_tests(text).unwrap_or(usize::MAX))
 }
 
-/// The line of the `#[cfg(test)]` that stands before an inline module; `mod tests;` is another file.
+/// The line of the `#[cfg(test)]` before an inline module; `mod tests;` is another file.
 fn inline_tests(text: &str) -> Option<usize> {
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
     let opens_module = |index: usize| {

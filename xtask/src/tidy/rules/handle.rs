@@ -4,7 +4,7 @@ use super::super::code::is_word_char;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The name of one rule: a family, a section, and mostly a number within the section.
+/// The name of one rule: a family, a section, and usually a number within the section.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Handle {
     pub(super) family: char,
@@ -16,7 +16,7 @@ pub(super) struct Handle {
 const FAMILIES: &str = "ADGKOR";
 
 impl Handle {
-    /// Reads a text that is one handle and nothing else.
+    /// Parses a text that consists of one handle.
     pub(super) fn parse(text: &str) -> Option<Self> {
         Self::at_start(text).filter(|(_, length)| *length == text.len()).map(|(handle, _)| handle)
     }

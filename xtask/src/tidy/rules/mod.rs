@@ -1,7 +1,7 @@
 //! Rule coverage: every rule of the specification is cited by a test, and every citation names a rule.
 //!
-//! `docs/spec` defines rules by handle; tests cite handles. Tidy can tell that a test speaks of a rule, not that
-//! it would fail without it: that is for the reviewer (and `cargo xtask mutants`).
+//! `docs/spec` defines rules by handle; tests cite handles. Tidy can check that a test cites a rule, not that it would
+//! fail without it: reviewers (and `cargo xtask mutants`) have to check that.
 
 mod citations;
 mod handle;

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 /// The folder of the specification.
 pub(super) const FOLDER: &str = "docs/spec/";
 
-/// How much of a rule's text stands for its title.
+/// The length of a rule's title, which is the beginning of its text.
 const TITLE_CHARS: usize = 80;
 
 /// One rule, and where it is defined.

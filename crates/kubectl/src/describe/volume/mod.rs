@@ -1,4 +1,4 @@
-//! The volumes of a pod or a template, and what a PersistentVolume is made of.
+//! The volumes of a pod or a template, and the sources of PersistentVolumes.
 
 mod sources;
 
@@ -22,7 +22,7 @@ pub(super) fn all(volumes: &[Value], indent: Indent) -> String {
     out
 }
 
-/// What a PersistentVolume is made of; `spec` is its specification.
+/// The source of a PersistentVolume; `spec` is its specification.
 pub(super) fn persistent_source(spec: &Value) -> String {
     match spec.get("csi") {
         Some(csi) => container_storage(csi),
@@ -53,7 +53,7 @@ fn line(title: &str, value: &str) -> String {
     format!("    {title}:\t{value}\n")
 }
 
-/// What a file of a volume holds: a field of the pod, or an amount of a container.
+/// The content of a file in a volume: a field of the pod, or a resource of a container.
 fn item(item: &Value) -> String {
     let path = text(item, "/path");
     match item.get("fieldRef") {
@@ -80,7 +80,7 @@ fn projected(source: &Value) -> String {
     out
 }
 
-/// A claim that is made for the pod; it has no volume yet.
+/// A claim that is created for the pod; it has no volume yet.
 fn ephemeral(template: &Value) -> String {
     let kind =
         "EphemeralVolume (an inline specification for a volume that gets created and deleted with the pod)";

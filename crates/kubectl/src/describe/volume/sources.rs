@@ -10,7 +10,7 @@ pub(super) fn of_pod(volume: &Value) -> Option<String> {
     described(volume, false)
 }
 
-/// What a PersistentVolume is made of, if its kind is in the table.
+/// The source of a PersistentVolume, if its kind is in the table.
 pub(super) fn persistent(spec: &Value) -> Option<String> {
     described(spec, true)
 }

@@ -76,7 +76,7 @@ mod tests {
             object["metadata"]["annotations"][LAST_APPLIED],
             "{\"apiVersion\":\"v1\",\"kind\":\"X\",\"metadata\":{\"annotations\":{},\"name\":\"x\",\"namespace\":\"shop\"}}\n"
         );
-        assert_eq!(with_last_applied(&object), object, "it does not remember its memory");
+        assert_eq!(with_last_applied(&object), object, "the annotation does not contain itself");
         assert_eq!(last_applied(&object)["metadata"]["name"], "x");
         assert_eq!(last_applied(&json!({})), Value::Null);
     }

@@ -32,7 +32,7 @@ pub struct ApplyOptions {
 pub enum ServerSide {
     /// They are an error.
     FailOnConflict,
-    /// They are taken over.
+    /// The fields are taken over.
     ForceConflicts,
 }
 

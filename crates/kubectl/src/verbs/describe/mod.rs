@@ -88,7 +88,7 @@ async fn about(ctx: &mut ClientContext, one: &FoundObject, of: EventsOf) -> Resu
     };
     let call = ApiRequest::get(path).with("fieldSelector", about).with("limit", "500");
     match ctx.request(call).await {
-        Ok(answer) => Ok(events(list(&answer, "/items"), ctx.now())),
+        Ok(response) => Ok(events(list(&response, "/items"), ctx.now())),
         Err(Failure::Status(_)) => Ok(String::new()),
         Err(failure) => Err(failure),
     }

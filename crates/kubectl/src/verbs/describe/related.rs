@@ -109,23 +109,23 @@ async fn controlled(
     owner: &Value,
     selector: String,
 ) -> Result<Vec<Value>, Failure> {
-    let answer = ctx.request(ApiRequest::get(path).with("labelSelector", selector)).await?;
+    let response = ctx.request(ApiRequest::get(path).with("labelSelector", selector)).await?;
     let uid = text(owner, "/metadata/uid");
-    Ok(list(&answer, "/items").iter().filter(|one| is_controlled_by(one, uid)).cloned().collect())
+    Ok(list(&response, "/items").iter().filter(|one| is_controlled_by(one, uid)).cloned().collect())
 }
 
 async fn listed(ctx: &mut ClientContext, path: &str) -> Result<Vec<Value>, Failure> {
-    let answer = ctx.request(ApiRequest::get(path)).await?;
-    Ok(list(&answer, "/items").to_vec())
+    let response = ctx.request(ApiRequest::get(path)).await?;
+    Ok(list(&response, "/items").to_vec())
 }
 
 /// A node, with its lease and the pods on it that have not ended.
 async fn on_node(ctx: &mut ClientContext, one: &FoundObject) -> Result<String, Failure> {
     let on_it = format!("spec.nodeName={},status.phase!=Failed,status.phase!=Succeeded", one.name);
-    let answer = ctx.request(ApiRequest::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
+    let response = ctx.request(ApiRequest::get("/api/v1/pods").with("fieldSelector", on_it)).await?;
     let lease = format!("/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/{}", one.name);
     let lease = ctx.request(ApiRequest::get(lease)).await.map_err(|failure| failure.message());
-    let around = node::NodeRelated { lease, pods: list(&answer, "/items").to_vec() };
+    let around = node::NodeRelated { lease, pods: list(&response, "/items").to_vec() };
     Ok(node::node(&one.object, &around, ctx.now()))
 }
 
@@ -141,7 +141,7 @@ async fn namespace(ctx: &mut ClientContext, one: &FoundObject) -> String {
 async fn slices(ctx: &mut ClientContext, namespace: &str, service: &str) -> Vec<Value> {
     let path = format!("/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices");
     let call = ApiRequest::get(path).with("labelSelector", format!("kubernetes.io/service-name={service}"));
-    ctx.request(call).await.map(|answer| list(&answer, "/items").to_vec()).unwrap_or_default()
+    ctx.request(call).await.map(|response| list(&response, "/items").to_vec()).unwrap_or_default()
 }
 
 /// The Services that an Ingress sends requests to.

@@ -37,6 +37,6 @@ mod tests {
                 json!({"kind": "Secret", "data": {"a": "*** (after)", "c": "***", "z": "***"}})
             )
         );
-        assert_eq!(masked(&Value::Null, &merged).0, Value::Null, "what is not there has nothing to hide");
+        assert_eq!(masked(&Value::Null, &merged).0, Value::Null, "a missing object is not masked");
     }
 }

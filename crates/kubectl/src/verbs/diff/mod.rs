@@ -164,7 +164,7 @@ fn compared(options: &DiffOptions, live: Option<Value>, merged: Value) -> (Strin
     let shown = |object: Value| if options.managed_fields { object } else { without_managed_fields(object) };
     let is_secret = merged["kind"] == "Secret" && merged["apiVersion"] == "v1";
     if is_secret {
-        // Here kubectl writes `null` for a Secret that is not there.
+        // Here kubectl writes `null` for a Secret that does not exist.
         let (live, merged) = masked(&live.unwrap_or_default(), &merged);
         return (encode::yaml_text(&shown(live)), encode::yaml_text(&shown(merged)));
     }
@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(
             file_name(&resource("", "Pod", true), "a", "../x"),
             "v1.Pod.a...-x",
-            "it stays in its folder"
+            "the file stays in its directory"
         );
     }
 

@@ -54,7 +54,7 @@ impl Drop for TempFolder {
 impl DiffProgram {
     /// The program of KUBECTL_EXTERNAL_DIFF with its options, or `diff`.
     ///
-    /// Like kubectl, it takes only options of letters, digits, `-` and `=`: no words that a shell would have to read.
+    /// Like kubectl, it takes only options of letters, digits, `-` and `=`, which need no shell.
     pub(super) fn named(command: Option<&str>) -> Self {
         let mut words = command.unwrap_or("diff -u -N").split(' ').filter(|word| !word.is_empty());
         let name = words.next().unwrap_or("diff").to_owned();
@@ -71,7 +71,7 @@ impl DiffProgram {
             Ok(Some(0)) => Ok(Differences::None),
             Ok(Some(1)) => Ok(Differences::Some),
             Ok(Some(code)) => Err(failed(&format!("exit status {code}"))),
-            Ok(None) => Err(failed("it was ended by a signal")),
+            Ok(None) => Err(failed("terminated by a signal")),
             Err(error) if error.kind() == ErrorKind::NotFound => Err(failed(
                 "executable file not found in $PATH\nhint: install diffutils, or name another program in \
                  KUBECTL_EXTERNAL_DIFF",
@@ -114,6 +114,6 @@ mod tests {
         let path = live.0.clone();
         live.write("v1.Secret.default.s", "x").unwrap();
         drop(live);
-        assert!(!path.exists(), "nothing is left behind");
+        assert!(!path.exists(), "the directory is removed");
     }
 }

@@ -136,7 +136,7 @@ mod tests {
         };
         let warnings = parse(&["warning"]).unwrap();
         assert!(is_of(&warnings, &event("Warning", "a", "")) && !is_of(&warnings, &event("Normal", "a", "")));
-        assert!(is_of(&parse(&[""]).unwrap(), &event("Odd", "a", "")), "nothing asked for is everything");
+        assert!(is_of(&parse(&[""]).unwrap(), &event("Odd", "a", "")), "an empty list matches all types");
         assert_eq!(parse(&["Bogus"]).unwrap_err().lines(), "error: valid --types are Normal or Warning\n");
     }
 }

@@ -117,8 +117,8 @@ pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Fa
 /// Prints the response of the server for a path.
 pub async fn raw(ctx: &mut ClientContext, path: &str) -> Result<(), Failure> {
     match ctx.request(ApiRequest::raw(path)).await? {
-        gantry_json::Value::String(said) => ctx.print(&said),
-        answer => ctx.println(&crate::print::compact(&answer)),
+        gantry_json::Value::String(content) => ctx.print(&content),
+        response => ctx.println(&crate::print::compact(&response)),
     }
 }
 
@@ -144,7 +144,7 @@ pub(super) async fn items(ctx: &mut ClientContext, options: &GetOptions) -> Resu
     Ok(items)
 }
 
-/// Neighbours of one type share a header.
+/// Groups adjacent arguments of one type, which share a header.
 fn grouped(items: &[ResourceArg]) -> Vec<Vec<ResourceArg>> {
     let mut groups: Vec<Vec<ResourceArg>> = Vec::new();
     for item in items {
@@ -156,7 +156,7 @@ fn grouped(items: &[ResourceArg]) -> Vec<Vec<ResourceArg>> {
     groups
 }
 
-/// Prints the rows of one type; whether there were any, and what was missing.
+/// Prints the rows of one type; returns whether there were any, and the failures.
 async fn print_group(
     ctx: &mut ClientContext,
     options: &GetOptions,
@@ -180,16 +180,16 @@ async fn print_group(
     for item in group {
         let mut next = String::new();
         loop {
-            let answer = match page(ctx, options, &columns, item, &next).await {
-                Ok(answer) => answer,
+            let response = match page(ctx, options, &columns, item, &next).await {
+                Ok(response) => response,
                 Err(failure) if failure.is_not_found() && options.ignore_not_found => break,
                 Err(failure) => {
                     failures.push(failure);
                     break;
                 }
             };
-            pages.add(rows(&answer, &columns)?);
-            text(&answer, "/metadata/continue").clone_into(&mut next);
+            pages.add(rows(&response, &columns)?);
+            text(&response, "/metadata/continue").clone_into(&mut next);
             if next.is_empty() {
                 break;
             }
@@ -218,7 +218,7 @@ async fn page(
             ctx.request(ApiRequest::get(path).accepting(TABLE).with("includeObject", objects)).await
         }
         ResourceArg::All(resource) => {
-            // Sorting needs all of them.
+            // Sorting needs all objects.
             let at_a_time = if options.page == 0 || options.sort_by.is_some() {
                 String::new()
             } else {

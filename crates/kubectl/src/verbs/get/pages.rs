@@ -5,12 +5,12 @@
 
 use crate::print::{Rows, Widths};
 
-/// Rows of pages that came one after the other.
+/// The rows of consecutive pages.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     /// Whether the header is shown.
     header: bool,
-    /// Whether another list stands above, from which an empty line sets its header apart.
+    /// Whether another list was printed before, so that an empty line separates the header from it.
     after_another: bool,
     rows: Rows,
     widths: Widths,
@@ -70,7 +70,7 @@ mod tests {
         assert_eq!(pages.lines(), "", "nothing is shown twice");
     }
 
-    /// K2.2: without headers nothing stands between the types.
+    /// K2.2: without headers, no empty line separates the types.
     #[test]
     fn only_a_header_is_set_apart() {
         let mut pages = Pages::new(false, true);

@@ -1,4 +1,4 @@
-//! A table as the server made it, with the columns that only a client adds.
+//! A table that the server made, with the columns that only a client adds.
 
 use gantry_json::Value;
 
@@ -10,11 +10,11 @@ use crate::print::jsonpath::Template;
 /// Which columns are shown.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Columns {
-    /// Those of less importance too.
+    /// Columns of lower priority, too.
     pub(super) wide: bool,
     /// The namespace.
     pub(super) namespace: bool,
-    /// What stands before each name.
+    /// The prefix of each name.
     pub(super) prefix: Option<String>,
     /// All labels.
     pub(super) labels: bool,
@@ -55,7 +55,7 @@ pub(super) fn rows(table: &Value, columns: &Columns) -> Result<Rows, Failure> {
     })
 }
 
-/// What is shown of an object that the server made no row of.
+/// The rows of objects for which the server returned no table.
 fn of_plain_object(object: &Value, columns: &Columns) -> Rows {
     let objects =
         if object.get("items").is_some() { list(object, "/items") } else { std::slice::from_ref(object) };
@@ -112,7 +112,7 @@ impl Columns {
     }
 }
 
-/// What an object is sorted by.
+/// The sort key of an object.
 pub(super) fn sort_key(path: &str, object: &Value) -> Result<Value, Failure> {
     let template = Template::relaxed(path)?;
     let found = template.find(object)?;

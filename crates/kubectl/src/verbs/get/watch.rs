@@ -32,29 +32,29 @@ pub(super) async fn rows(
     };
     let mut widths = Widths::default();
     let mut header = !options.no_headers;
-    let (answer, mut changes) = begin(ctx, options, item, TABLE).await?;
+    let (response, mut changes) = begin(ctx, options, item, TABLE).await?;
     if !options.watching.only {
-        let mut found = rows_of(&answer, &columns)?;
+        let mut found = rows_of(&response, &columns)?;
         if !found.rows.is_empty() {
-            said(&mut found, "ADDED", options);
+            add_event_column(&mut found, "ADDED", options);
             ctx.print(&found.lines(&mut widths, header))?;
             header = false;
         }
     }
-    let mut definitions = answer["columnDefinitions"].clone();
+    let mut definitions = response["columnDefinitions"].clone();
     while let Some(mut change) = changes.next().await? {
         let what = change["type"].as_str().unwrap_or_default().to_owned();
         if what == "BOOKMARK" {
             continue;
         }
         let mut table = change["object"].take();
-        // Only the first table of a watch says what its columns are.
+        // Only the first table of a watch has column definitions.
         match table["columnDefinitions"].as_array() {
             Some(own) if !own.is_empty() => definitions = table["columnDefinitions"].clone(),
             _ => table["columnDefinitions"] = definitions.clone(),
         }
         let mut found = rows_of(&table, &columns)?;
-        said(&mut found, &what, options);
+        add_event_column(&mut found, &what, options);
         ctx.print(&found.lines(&mut widths, header))?;
         header = false;
     }
@@ -70,11 +70,11 @@ pub(super) async fn documents(
     let items = items(ctx, options).await?;
     let item = single(&items)?;
     let resource = item.resource().clone();
-    let (answer, mut changes) = begin(ctx, options, item, OBJECTS).await?;
+    let (response, mut changes) = begin(ctx, options, item, OBJECTS).await?;
     if !options.watching.only {
-        let objects = match answer.get("items") {
+        let objects = match response.get("items") {
             Some(items) => items.as_array().cloned().unwrap_or_default(),
-            None => vec![answer],
+            None => vec![response],
         };
         for object in objects {
             print_object(ctx, options, format, &resource, object)?;
@@ -111,7 +111,7 @@ fn print_object(
     }
 }
 
-/// What is there, and the changes from then on.
+/// The current objects, and the changes that follow.
 async fn begin(
     ctx: &mut ClientContext,
     options: &GetOptions,
@@ -120,24 +120,24 @@ async fn begin(
 ) -> Result<(Value, WatchStream), Failure> {
     match item {
         ResourceArg::Named(resource, name) => {
-            let answer = ctx
+            let response = ctx
                 .request(ApiRequest::get(resource.object(&ctx.namespace.clone(), name)).accepting(accept))
                 .await?;
-            // The version of the object may be too old to watch from. From version 0 on, the object comes again first.
+            // The version of the object may be too old to watch from. From version 0 on, the object is sent again first.
             let call = ApiRequest::get(resource.collection(Some(&ctx.namespace.clone()))).accepting(accept);
             let call =
                 call.with("fieldSelector", format!("metadata.name={name}")).with("resourceVersion", "0");
             let mut changes = ctx.watch(call).await?;
             changes.next().await?;
-            Ok((answer, changes))
+            Ok((response, changes))
         }
         ResourceArg::All(resource) => {
             let call = list_call(ctx, resource, &options.selection).accepting(accept);
-            let answer = ctx.request(call.clone()).await;
-            let answer =
-                answer.map_err(|failure| explain_list_failure(failure, resource, &options.selection))?;
-            let from = text(&answer, "/metadata/resourceVersion").to_owned();
-            Ok((answer, ctx.watch(call.with("resourceVersion", from)).await?))
+            let response = ctx.request(call.clone()).await;
+            let response =
+                response.map_err(|failure| explain_list_failure(failure, resource, &options.selection))?;
+            let from = text(&response, "/metadata/resourceVersion").to_owned();
+            Ok((response, ctx.watch(call.with("resourceVersion", from)).await?))
         }
     }
 }
@@ -149,7 +149,7 @@ fn single(items: &ResourceArgs) -> Result<&ResourceArg, Failure> {
     }
 }
 
-fn said(rows: &mut Rows, what: &str, options: &GetOptions) {
+fn add_event_column(rows: &mut Rows, what: &str, options: &GetOptions) {
     if options.watching.events {
         rows.header.insert(0, "EVENT".into());
         for row in &mut rows.rows {

@@ -1,4 +1,4 @@
-//! Which container of a pod a command means.
+//! Chooses the container of a pod for a command.
 
 use gantry_json::Value;
 
@@ -6,7 +6,7 @@ use crate::client_context::ClientContext;
 use crate::failure::Failure;
 use crate::field::{list, text};
 
-/// The annotation with the container that people mean.
+/// The annotation that names the default container.
 const DEFAULT_CONTAINER: &str = "kubectl.kubernetes.io/default-container";
 
 /// The lists of containers in a pod spec, and how kubectl marks their names.

@@ -91,7 +91,7 @@ impl Place {
         let streams = self.command(&["test", "-d", path], false).start(ctx).await?;
         let check = streams.run(LocalInput::default(), async |_| Ok(()));
         match tokio::time::timeout(CHECK_TIMEOUT, check).await {
-            // A container without `test` has no answer; then it is taken for a file.
+            // Without `test` in the container, the destination is taken for a file.
             Ok(code) => Ok(code.is_ok_and(|code| code == 0)),
             Err(_) => Err(Failure::other("context deadline exceeded")),
         }
@@ -159,9 +159,9 @@ async fn from_pod(
     });
     let result = streams
         .run(LocalInput::default(), async |written| match written {
-            // It is gone if it could not write a file.
+            // The receiver is dropped if it could not write a file.
             Written::Out(bytes) => sender.send(bytes.to_vec()).await.map_err(|_| Failure::BrokenPipe),
-            // kubectl prints what `tar` says there.
+            // kubectl prints the errors of `tar` there.
             Written::Err(bytes) => ctx.print_bytes(bytes),
         })
         .await;
@@ -178,7 +178,7 @@ async fn from_pod(
     }
 }
 
-/// Tells the exit code of a command that failed.
+/// Prints the exit code of a command that failed.
 fn ended(ctx: &mut ClientContext, result: Result<u8, Failure>) -> Result<u8, Failure> {
     let code = result?;
     if code != 0 {

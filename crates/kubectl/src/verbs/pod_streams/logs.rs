@@ -28,15 +28,15 @@ pub struct LogsOptions {
     pub all_containers: bool,
     /// The logs of all pods of the object.
     pub all_pods: bool,
-    /// Whether to wait for more.
+    /// Whether to wait for more lines.
     pub follow: bool,
-    /// The container before its last restart.
+    /// Whether to read the log of the container before its last restart.
     pub previous: bool,
     /// Whether each line begins with its time.
     pub timestamps: bool,
     /// Whether each line begins with its pod and container.
     pub prefix: bool,
-    /// Whether errors are printed, but do not end it.
+    /// Whether errors are printed without ending the command.
     pub ignore_errors: bool,
     /// Whether the certificate of the node's agent is not verified.
     pub skip_tls_verify_backend: bool,
@@ -65,7 +65,7 @@ const USAGE: &str = "expected 'logs [-f] [-p] (POD | TYPE/NAME) [-c CONTAINER]'.
 #[derive(Clone, Debug)]
 struct LogRequest {
     request: ApiRequest,
-    /// What each line begins with.
+    /// The prefix of each line.
     prefix: String,
 }
 
@@ -210,7 +210,7 @@ fn log_request(pod: &Value, container: &str, options: &LogsOptions) -> LogReques
     LogRequest { request, prefix }
 }
 
-/// What happens to a log that is read.
+/// The events of reading a log.
 enum LogEvent {
     /// A line, or its beginning if nothing follows.
     Line(Vec<u8>),
@@ -262,7 +262,7 @@ async fn together(
     Ok(())
 }
 
-/// Decides what an error means: nothing, another try, or the end.
+/// Handles an error: ignores it, allows a retry, or fails.
 fn retry_or_fail(
     ctx: &mut ClientContext,
     error: RequestError,
@@ -282,7 +282,7 @@ fn retry_or_fail(
     Ok(())
 }
 
-/// Reads a log line by line until it ends or its reader is gone.
+/// Reads a log line by line until it ends or the receiver is dropped.
 async fn read(client: ApiClient, log: LogRequest, events: mpsc::Sender<LogEvent>) {
     let mut chunks = match client.chunks(&log.request).await {
         Ok(chunks) => chunks,
@@ -317,7 +317,7 @@ impl Lines {
         self.prefixed(&whole)
     }
 
-    /// What is left.
+    /// The last line, which has no end.
     fn end(&mut self) -> Vec<u8> {
         let rest = std::mem::take(&mut self.rest);
         self.prefixed(&rest)
@@ -348,7 +348,7 @@ mod tests {
         assert_eq!(plain.end(), b"b");
     }
 
-    /// What kubectl 1.37 says.
+    /// The messages of kubectl 1.37.
     #[test]
     fn contradicting_flags_are_refused() {
         let web = || LogsOptions { words: vec!["web".to_owned()], ..LogsOptions::default() };

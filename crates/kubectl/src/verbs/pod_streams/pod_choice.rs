@@ -17,7 +17,7 @@ use crate::selection::FoundObject;
 /// How often pods are looked for.
 const POLL_EVERY: Duration = Duration::from_millis(500);
 
-/// What the pods are for.
+/// The purpose of the pods, which decides their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PodPurpose {
     /// To read logs: the pod that has been ready for the longest time comes first.
@@ -77,7 +77,7 @@ pub(super) fn pod_labels(object: &FoundObject) -> Result<String, String> {
     }
 }
 
-/// A type in the words of kubectl: `*v1.ConfigMap`.
+/// The Go type of a resource, as kubectl prints it: `*v1.ConfigMap`.
 pub(super) fn go_type(resource: &ApiResource) -> String {
     format!("*{}.{}", resource.version, resource.kind)
 }
@@ -111,8 +111,8 @@ pub(super) async fn with_labels(
     labels: &str,
 ) -> Result<Vec<Value>, Failure> {
     let request = ApiRequest::get(format!("/api/v1/namespaces/{namespace}/pods"));
-    let answer = ctx.request(request.with("labelSelector", labels)).await?;
-    Ok(list(&answer, "/items").to_vec())
+    let response = ctx.request(request.with("labelSelector", labels)).await?;
+    Ok(list(&response, "/items").to_vec())
 }
 
 fn sort(pods: &mut [Value], purpose: PodPurpose) {
@@ -149,18 +149,18 @@ fn empty_last(time: String) -> (bool, String) {
     (time.is_empty(), time)
 }
 
-/// The place of a pod's phase; that of an unknown one is the first.
+/// The index of a pod's phase; 0 for an unknown one.
 fn phase_of(pod: &Value, phases: [&str; 3]) -> usize {
     phases.iter().position(|phase| *phase == text(pod, "/status/phase")).unwrap_or(0)
 }
 
-/// What the order of pods depends on.
+/// The sort keys of pods.
 struct PodOrder {
     is_assigned: bool,
     is_ready: bool,
     ready_since: String,
     deleted: Option<String>,
-    /// Of containers and of sidecars.
+    /// The restarts of containers and of sidecars.
     restarts: (i64, i64),
     created: String,
 }

@@ -180,7 +180,7 @@ fn addresses(texts: &[String]) -> Result<Vec<ListenAddress>, String> {
 
 type Listener = (TcpListener, ForwardedPort);
 
-/// Listens on all ports that can be had.
+/// Listens on all ports that are available.
 async fn listen(
     ctx: &mut ClientContext,
     addresses: &[ListenAddress],
@@ -223,7 +223,7 @@ async fn listen(
     Ok(listeners)
 }
 
-/// What happens to connections.
+/// Events of forwarded connections.
 enum ForwardEvent {
     Accepted(ForwardedPort),
     Failed(ForwardedPort, String),
@@ -282,7 +282,7 @@ async fn accept(
     }
 }
 
-/// Connects a local connection with the port of the pod. Fails with what the pod's node says.
+/// Connects a local connection with the port of the pod. Fails with the error that the pod's node reports.
 async fn connect(
     local: TcpStream,
     port: ForwardedPort,
@@ -298,7 +298,7 @@ async fn connect(
     let (read_half, write_half) = local.into_split();
     let sending = tokio::spawn(send(read_half, data.writer));
     receive(data.reader, write_half).await;
-    // Nothing more is wanted, and what was not sent is not needed.
+    // The pod sends nothing more, so input that was not sent yet is dropped.
     if !sending.is_finished() {
         sending.abort();
     }
@@ -335,7 +335,7 @@ mod tests {
 
     use super::*;
 
-    /// What kubectl 1.37 makes of ports.
+    /// Ports are parsed as kubectl 1.37 does.
     #[test]
     fn ports_are_numbers_or_names() {
         let ports = json!([{"name": "http", "containerPort": 8080}, {"name": "dns", "containerPort": 53, "protocol": "UDP"}]);

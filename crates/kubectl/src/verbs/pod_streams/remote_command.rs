@@ -44,7 +44,7 @@ pub(super) struct RemoteCommand {
     pub(super) is_terminal: bool,
 }
 
-/// What comes from this side.
+/// The input of this side.
 #[derive(Default)]
 pub(super) struct LocalInput {
     pub(super) bytes: Option<mpsc::Receiver<Vec<u8>>>,
@@ -66,12 +66,12 @@ pub(super) struct RemoteStreams {
     err: Option<ByteReader>,
     stdin: Option<ByteWriter>,
     resize: Option<ByteWriter>,
-    /// What must live as long as the process: the halves that are not used.
+    /// The unused halves of streams, which must live as long as the process.
     _unused: Vec<ByteWriter>,
 }
 
 impl RemoteCommand {
-    /// Starts it.
+    /// Starts the process.
     pub(super) async fn start(&self, ctx: &mut ClientContext) -> Result<RemoteStreams, Failure> {
         let flag = |is_set: bool| if is_set { "true" } else { "" };
         let request = ApiRequest::connect(self.path.clone())
@@ -113,7 +113,7 @@ impl RemoteStreams {
         input: LocalInput,
         mut write: impl AsyncFnMut(Written<'_>) -> Result<(), Failure>,
     ) -> Result<u8, Failure> {
-        // Beside the output: a process that is not read from may not read either.
+        // Concurrently with the output: a process whose output is not read may stop reading input.
         let pumps = [
             self.stdin.take().zip(input.bytes).map(|(stdin, bytes)| tokio::spawn(send_input(stdin, bytes))),
             self.resize

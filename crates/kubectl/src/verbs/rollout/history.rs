@@ -25,7 +25,7 @@ pub struct HistoryOptions {
     pub revision: i64,
     /// Whether the changes between revisions are printed.
     pub changes: bool,
-    /// How revisions are shown as a whole, if they are.
+    /// How whole revisions are printed, if the output is set.
     pub printer: ResultPrinter,
 }
 

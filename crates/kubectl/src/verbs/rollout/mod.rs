@@ -41,7 +41,7 @@ async fn targets(
     find(ctx, selection, BareType::All).await
 }
 
-/// An object of a kind that has no rollouts. kubectl knows the kinds of workloads, and has other words for the rest.
+/// An object of a kind that has no rollouts. kubectl knows the kinds of workloads, and has another message for the rest.
 fn not_a_rollout(one: &FoundObject, implemented: &str, retrieved: &str) -> Failure {
     let whole = one.resource.kind_with_group();
     Failure::other(match (one.resource.kind.as_str(), one.resource.group.as_str()) {

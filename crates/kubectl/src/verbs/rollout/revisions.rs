@@ -20,10 +20,10 @@ pub(super) async fn revisions(
 ) -> Result<BTreeMap<i64, Value>, Failure> {
     let uid = text(&one.object, "/metadata/uid");
     let path = format!("/apis/apps/v1/namespaces/{}/replicasets", one.namespace);
-    let answer = ctx
+    let response = ctx
         .request(ApiRequest::get(path).with("labelSelector", selector(&one.object, "/spec/selector")))
         .await?;
-    let own = list(&answer, "/items").iter().filter(|set| is_controlled_by(set, uid));
+    let own = list(&response, "/items").iter().filter(|set| is_controlled_by(set, uid));
     Ok(own.map(|set| (revision_of(set), set.clone())).collect())
 }
 

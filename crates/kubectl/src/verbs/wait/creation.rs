@@ -75,10 +75,10 @@ async fn look(
     ctx: &mut ClientContext,
     awaited: &CreationTarget,
 ) -> Result<(Vec<FoundObject>, String), Failure> {
-    let answer = ctx.request(awaited.list.clone()).await?;
-    let found = items_of(&answer, &awaited.resource).into_iter();
+    let response = ctx.request(awaited.list.clone()).await?;
+    let found = items_of(&response, &awaited.resource).into_iter();
     let found = found.map(|object| FoundObject::of(&awaited.resource, object));
-    Ok((found.collect(), text(&answer, "/metadata/resourceVersion").to_owned()))
+    Ok((found.collect(), text(&response, "/metadata/resourceVersion").to_owned()))
 }
 
 /// Watches from this resource version until an object is created.

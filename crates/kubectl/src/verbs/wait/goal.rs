@@ -42,7 +42,7 @@ impl Goal {
         }
     }
 
-    /// Whether an object that is there is as it should be.
+    /// Whether an existing object meets the condition.
     pub(super) fn is_met(&self, object: &Value) -> Result<bool, Failure> {
         match &self.0 {
             Kind::Created => Ok(true),
@@ -60,7 +60,7 @@ fn path_goal(text: &str) -> Result<Kind, Failure> {
     if text.is_empty() {
         return Err(Failure::other("jsonpath expression cannot be empty"));
     }
-    // What is between braces may have equals signs of its own, and doubled ones compare.
+    // A path between braces may contain equals signs, and `==` compares.
     let path_end = text.rfind("}=").filter(|_| text.starts_with('{')).map(|brace| brace + 1);
     let equals = path_end.or_else(|| text.find('=').filter(|_| !text.starts_with('{')));
     let (path, value) = match equals {
@@ -84,7 +84,7 @@ fn path_goal(text: &str) -> Result<Kind, Failure> {
     }
 }
 
-/// A condition counts only if it is about the object as it is now.
+/// A condition counts only if it was observed for the current generation of the object.
 fn has_condition(object: &Value, name: &str, value: &str) -> bool {
     let of_that_name = |condition: &&Value| text(condition, "/type").to_lowercase() == name.to_lowercase();
     let Some(condition) = list(object, "/status/conditions").iter().find(of_that_name) else { return false };

@@ -84,7 +84,7 @@ pub async fn wait(ctx: &mut ClientContext, options: &WaitOptions) -> Result<(), 
     Failure::all(failures)
 }
 
-/// Waits for one object; returns it, and whether it was so from the beginning.
+/// Waits for one object; returns it, and whether it met the condition at once.
 async fn wait_for(
     ctx: &mut ClientContext,
     options: &WaitOptions,
@@ -92,7 +92,7 @@ async fn wait_for(
     is_fresh: bool,
     deadline: Instant,
 ) -> Result<(Value, bool), Failure> {
-    // Others may have taken long.
+    // Waiting for other objects may have taken long.
     let now = if is_fresh {
         Ok(one.object.clone())
     } else {
@@ -135,7 +135,7 @@ async fn until_met(
     loop {
         match watch.next(ctx).await? {
             ObjectState::Present(object) if goal.is_met(&object)? => return Ok(object),
-            // Who is gone may come back.
+            // A deleted object may be created again.
             ObjectState::Present(_) | ObjectState::Deleted(_) => {}
         }
     }

@@ -49,9 +49,9 @@ fn header(metadata: &Metadata, size: u64) -> Header {
     header
 }
 
-/// Reads an archive into a directory, or one file of it into a file. Every name in it begins with the prefix, which is left out.
-/// Symbolic links, and what would be outside of the destination, is left out; returns notes about that, the first one about a
-/// link with the hint.
+/// Reads an archive into a directory, or one file of it into a file. Every name in it begins with the prefix, which is
+/// left out. Symbolic links and files outside of the destination are skipped; returns notes about them, the first one
+/// about a link with the hint.
 pub(super) fn unpack(
     from: impl Read,
     prefix: &str,

@@ -1,4 +1,4 @@
-//! Paths of `cp`: `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH`, and what becomes of them. Containers are Linux, so paths are text.
+//! Paths of `cp`: `PATH`, `POD:PATH`, `NAMESPACE/POD:PATH`, and how they are resolved. Containers are Linux, so paths are text.
 
 use std::path::{Component, Path, PathBuf};
 

@@ -5,39 +5,39 @@ use std::thread::JoinHandle;
 
 use super::rollout::Rollout;
 
-pub(crate) use super::running::said::Said;
+pub(crate) use super::running::command_output::CommandOutput;
 
-impl Said {
+impl CommandOutput {
     pub(crate) fn by(command: &mut Command) -> Self {
         command.stdin(Stdio::null()).output().unwrap().into()
     }
 
-    /// Runs the command meanwhile.
+    /// Runs the command on another thread.
     pub(crate) fn later(mut command: Command) -> JoinHandle<Self> {
         std::thread::spawn(move || Self::by(&mut command))
     }
 
-    /// Asserts what was said on standard output, and that all went well.
+    /// Asserts standard output, and that the command succeeded.
     pub(crate) fn is(&self, out: &str) {
         assert_eq!((self.code, self.out.as_str(), self.err.as_str()), (Some(0), out, ""));
     }
 
-    /// Asserts that all went well, and that there was nothing but talk.
+    /// Asserts standard error, that standard output is empty, and that the command succeeded.
     pub(crate) fn is_nothing(&self, err: &str) {
         assert_eq!((self.code, self.out.as_str(), self.err.as_str()), (Some(0), "", err));
     }
 
-    /// Asserts what was said on standard error, and that not all went well.
+    /// Asserts standard error, and that the command failed.
     pub(crate) fn fails(&self, err: &str) {
         assert_eq!((self.code, self.err.as_str()), (Some(1), err), "{}", self.out);
     }
 }
 
 impl Rollout {
-    /// What gantry says; kubectl, the one on the `PATH`, must say the same to the letter.
-    pub(crate) fn as_kubectl(&self, arguments: &[&str]) -> Said {
-        let gantry = Said::by(&mut self.command(arguments));
-        let kubectl = Said::by(&mut self.kubectl(arguments));
+    /// The output of gantry; the kubectl on the `PATH` must print exactly the same.
+    pub(crate) fn as_kubectl(&self, arguments: &[&str]) -> CommandOutput {
+        let gantry = CommandOutput::by(&mut self.command(arguments));
+        let kubectl = CommandOutput::by(&mut self.kubectl(arguments));
         assert_eq!(gantry, kubectl, "{arguments:?}");
         gantry
     }
