@@ -308,7 +308,7 @@ impl SetSync {
 /// orders are explored.
 fn flipped(pod: &Pod) -> Pod {
     let mut pod = pod.clone();
-    let uid: String = pod.meta.uid.as_str().bytes().map(|byte| char::from(b'~' - (byte - b' '))).collect();
+    let uid: String = pod.meta.uid.text().bytes().map(|byte| char::from(b'~' - (byte - b' '))).collect();
     pod.meta.uid = uid.into();
     pod
 }

@@ -37,6 +37,7 @@ mod service;
 mod set_kind;
 mod template;
 mod time;
+mod uid;
 
 pub use cluster_role::{ClusterRole, PolicyRule};
 pub use condition::{
@@ -57,7 +58,7 @@ pub use gantry_formats::text_enum;
 pub use identity::Identity;
 pub use limit::{InvalidLimit, Limit};
 pub use meta::{Annotations, Labels, Meta};
-pub use names::{Name, Namespace, ObjectKey, ResourceVersion, Uid};
+pub use names::{Name, Namespace, ObjectKey, ResourceVersion};
 pub use object_metadata::ObjectMetadata;
 pub use owner::{Controlled, OwnerReference};
 pub use pod::{ContainerPort, Phase, Pod, PodNetwork, Readiness, Restarts};
@@ -69,3 +70,4 @@ pub use service::{ClusterIp, IpFamily, Service, ServicePort, TargetPort, Traffic
 pub use set_kind::SetKind;
 pub use template::Template;
 pub use time::Timestamp;
+pub use uid::Uid;

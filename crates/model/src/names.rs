@@ -1,14 +1,15 @@
-//! Names, uids and versions as distinct types.
+//! Names and versions as distinct types.
 
 use std::fmt;
-use std::sync::Arc;
 
-/// Defines a distinct string type, cheap to clone and ordered as text.
+use smol_str::SmolStr;
+
+/// Defines a distinct string type, cheap to clone and ordered as text. Most values are short enough to need no allocation.
 macro_rules! text {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub struct $name(Arc<str>);
+        pub struct $name(SmolStr);
 
         impl $name {
             /// The text itself.
@@ -50,10 +51,6 @@ text! {
 text! {
     /// `metadata.namespace` of a namespaced object.
     Namespace
-}
-text! {
-    /// `metadata.uid`: one object's identity, never reused.
-    Uid
 }
 text! {
     /// `metadata.resourceVersion`: a precondition for writes.

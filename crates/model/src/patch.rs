@@ -86,19 +86,19 @@ pub fn adopt(object: &Uid, owner: &OwnerReference) -> Value {
             "apiVersion": owner.api_version,
             "kind": owner.kind,
             "name": owner.name.as_str(),
-            "uid": owner.uid.as_str(),
+            "uid": owner.uid.to_string(),
             "controller": true,
             "blockOwnerDeletion": true,
         }],
-        "uid": object.as_str(),
+        "uid": object.to_string(),
     }})
 }
 
 /// Strategic merge patch that removes the references to the owners with these uids.
 pub fn release<'a>(object: &Uid, owners: impl IntoIterator<Item = &'a Uid>) -> Value {
     let gone: Vec<_> =
-        owners.into_iter().map(|uid| json!({"$patch": "delete", "uid": uid.as_str()})).collect();
-    json!({"metadata": {"ownerReferences": gone, "uid": object.as_str()}})
+        owners.into_iter().map(|uid| json!({"$patch": "delete", "uid": uid.to_string()})).collect();
+    json!({"metadata": {"ownerReferences": gone, "uid": object.to_string()}})
 }
 
 /// Strategic merge patch that makes these references no longer block their owners' deletion.
@@ -114,7 +114,7 @@ pub fn unblock<'a>(object: &Uid, references: impl IntoIterator<Item = &'a OwnerR
             json!(wire)
         })
         .collect();
-    json!({"metadata": {"ownerReferences": unblocked, "uid": object.as_str()}})
+    json!({"metadata": {"ownerReferences": unblocked, "uid": object.to_string()}})
 }
 
 /// JSON merge patch that sets the list of owner references; an empty list removes the field.

@@ -115,9 +115,7 @@ impl AgentRuntime {
     fn room_beside(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> NodeRoom {
         let (mut cpu, mut memory) = (0, 0);
         let is_other = |other: &&Arc<CachedPod>| {
-            other.uid() != pod.uid()
-                && !is_over(&other.wire)
-                && self.agent.pods.is_known(other.uid().as_str())
+            other.uid() != pod.uid() && !is_over(&other.wire) && self.agent.pods.is_known(&other.uid().text())
         };
         for other in pods.read().iter().filter(is_other) {
             let (of_cpu, of_memory) = Pod::parse_real(&other.wire).requests();
@@ -152,7 +150,7 @@ impl NodeRuntime for AgentRuntime {
         if spec.node_name.as_deref() != Some(&self.agent.facts.name) || is_over(&object.wire) {
             return None;
         }
-        let uid = object.uid().as_str().to_owned();
+        let uid = object.uid().to_string();
         let found = self.agent.found.lock().unwrap_or_else(PoisonError::into_inner).remove(&uid);
         let is_new = found.is_none() && object.wire.status.as_ref().is_none_or(|it| it.start_time.is_none());
         let (known, found) = found.unwrap_or_default();

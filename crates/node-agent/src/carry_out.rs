@@ -39,7 +39,7 @@ const POST_START_MAX: Duration = Duration::from_hours(1);
 impl Agent {
     /// Carries out one action and reports its result.
     pub(crate) async fn carry_out(self: Arc<Self>, pod: Arc<CachedPod>, action: RuntimeAction) {
-        let uid = pod.uid().as_str().to_owned();
+        let uid = pod.uid().to_string();
         tracing::debug!(pod = %pod.key(), ?action, "carrying out");
         let report = match action {
             RuntimeAction::CreateSandbox { attempt } => {

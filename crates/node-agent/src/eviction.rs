@@ -136,7 +136,7 @@ async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
         let is_active = |pod: &&Arc<CachedPod>| {
             !is_over(&pod.wire)
                 && pod.wire.metadata.deletion_timestamp.is_none()
-                && agent.pods.is_known(pod.uid().as_str())
+                && agent.pods.is_known(&pod.uid().text())
         };
         pods.read().iter().filter(is_active).cloned().collect()
     };

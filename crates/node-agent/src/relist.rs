@@ -112,8 +112,8 @@ async fn clean_up(
     }
     let (existing, over): (BTreeSet<String>, BTreeSet<String>) = {
         let pods = pods.read();
-        let uids = pods.iter().map(|pod| pod.uid().as_str().to_owned()).collect();
-        let over = pods.iter().filter(|pod| is_over(&pod.wire)).map(|pod| pod.uid().as_str().to_owned());
+        let uids = pods.iter().map(|pod| pod.uid().to_string()).collect();
+        let over = pods.iter().filter(|pod| is_over(&pod.wire)).map(|pod| pod.uid().to_string());
         (uids, over.collect())
     };
     for (uid, runtime_pod) in &listed_pods.0 {
@@ -201,7 +201,7 @@ async fn refresh_volumes(agent: &Agent, pods: &Informer<CachedPod>) {
     for (uid, known) in agent.pods.all() {
         let Some(key) = known.key.filter(|_| known.is_mounted) else { continue };
         let object = pods.read().get(&key).cloned();
-        if let Some(object) = object.filter(|object| object.uid().as_str() == uid) {
+        if let Some(object) = object.filter(|object| *object.uid().text() == *uid) {
             agent.refresh_volumes(&object.wire, &uid).await;
         }
     }

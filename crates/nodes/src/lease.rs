@@ -48,7 +48,7 @@ fn lease(name: &str, node: &Uid, now: Timestamp) -> Value {
         "metadata": {
             "name": name,
             "namespace": "kube-node-lease",
-            "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": name, "uid": node.as_str()}],
+            "ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": name, "uid": node.to_string()}],
         },
         "spec": {
             "holderIdentity": name,

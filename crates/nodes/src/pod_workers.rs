@@ -276,7 +276,7 @@ impl<R: NodeRuntime> PodWorkers<R> {
         let uid = worker.object.uid();
         let target = ResourcePath::object(self.pods.resource(), Some(&key.namespace), &key.name);
         if !is_omitted && status_patch::is_needed(&worker.reported, &synced.status) {
-            let body = status_patch::patch(uid.as_str(), &worker.reported, &synced.status);
+            let body = status_patch::patch(&uid.text(), &worker.reported, &synced.status);
             let stored: StoredRef =
                 self.api.patch(&target.part("status"), PatchForm::StrategicMerge, &body).await?;
             version = Some(stored.version());

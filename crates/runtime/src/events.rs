@@ -153,8 +153,7 @@ impl EventShards {
         mut recorder: EventCorrelator,
     ) {
         while let Some(pending) = queue.recv().await {
-            let hash =
-                pending.subject.uid.as_str().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
+            let hash = pending.subject.uid.text().bytes().fold(0_usize, |sum, byte| sum + usize::from(byte));
             let recording = recorder.record(pending.source, &pending.subject, &pending.event, pending.now);
             if matches!(recording, Recording::Create(_)) {
                 pending.log(self.api.log_throttle());

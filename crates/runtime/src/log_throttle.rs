@@ -48,7 +48,7 @@ impl LogThrottle {
 /// The fields that similar events have in common: all but the object's name and uid.
 fn kind_of(subject: &Subject, event: &Event) -> String {
     let namespace = subject.namespace.as_ref().map_or("", gantry_model::Namespace::as_str);
-    let message = event.message.replace(subject.name.as_str(), "…").replace(subject.uid.as_str(), "…");
+    let message = event.message.replace(subject.name.as_str(), "…").replace(&*subject.uid.text(), "…");
     format!("{} {namespace} {} {message}", subject.kind, event.reason)
 }
 

@@ -154,7 +154,7 @@ impl DeleteParams {
             body["gracePeriodSeconds"] = json!(seconds);
         }
         if let Some(uid) = &self.uid {
-            body["preconditions"]["uid"] = json!(uid.as_str());
+            body["preconditions"]["uid"] = json!(uid.to_string());
         }
         if let Some(version) = &self.version {
             body["preconditions"]["resourceVersion"] = json!(version.as_str());

@@ -74,7 +74,7 @@ impl Backend {
     fn new(address: SocketAddr, endpoint: &Endpoint, node: &ProxyNode) -> Self {
         let conditions = endpoint.conditions;
         let is_stopping =
-            endpoint.target.as_ref().is_some_and(|target| node.stopping.contains(target.uid.as_str()));
+            endpoint.target.as_ref().is_some_and(|target| node.stopping.contains(&*target.uid.text()));
         let is_ready = conditions.ready.unwrap_or(true);
         let is_serving = conditions.serving.unwrap_or(is_ready);
         let is_terminating = conditions.terminating.unwrap_or(false) || is_stopping;

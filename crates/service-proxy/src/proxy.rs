@@ -236,7 +236,7 @@ impl Shared {
     /// Returns the uids of the pods of this node that are not being deleted.
     fn live_pods(&self) -> BTreeSet<String> {
         let pods = self.pods.read();
-        pods.iter().filter(|pod| !is_deleted(pod)).map(|pod| pod.uid().as_str().to_owned()).collect()
+        pods.iter().filter(|pod| !is_deleted(pod)).map(|pod| pod.uid().to_string()).collect()
     }
 
     /// Returns the uids of the pods of this node that are in EndpointSlices and are being deleted or removed,
@@ -247,7 +247,7 @@ impl Shared {
         let endpoints = slices.iter().flat_map(|slice| &slice.parsed.content.endpoints);
         let of_node = endpoints.filter(|it| it.node.as_ref().is_some_and(|name| name.as_str() == self.node));
         let targets = of_node.filter_map(|endpoint| endpoint.target.as_ref());
-        let uids = targets.filter(|target| target.kind == "Pod").map(|target| target.uid.as_str());
-        uids.filter(|uid| !uid.is_empty() && !live.contains(*uid)).map(str::to_owned).collect()
+        let uids = targets.filter(|target| target.kind == "Pod").map(|target| target.uid.to_string());
+        uids.filter(|uid| !uid.is_empty() && !live.contains(uid)).collect()
     }
 }

@@ -36,7 +36,7 @@ impl Disruption {
         let target = ResourcePath::object(&resource, Some(namespace), &owner.name).part("scale");
         let found = self.context.api.get::<Value>(&target).await.none_if_absent();
         let scale = found.map_err(|failure| failure.to_string())?.unwrap_or_default();
-        if scale["metadata"]["uid"].as_str() != Some(owner.uid.as_str()) {
+        if scale["metadata"]["uid"].as_str() != Some(&owner.uid.text()) {
             return Ok(Scale::Missing);
         }
         let replicas = scale["spec"]["replicas"].as_i64().unwrap_or(0);

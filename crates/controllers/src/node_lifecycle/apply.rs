@@ -65,7 +65,8 @@ impl NodeLifecycle {
         let event = Event::warning("NodeNotReady", "Node is not ready".to_owned());
         self.context.record_event(NODE_CONTROLLER, "v1", "Pod", &pod.meta, event);
         let condition = json!({"type": "Ready", "status": "False", "lastTransitionTime": self.context.clock.now().render()});
-        let body = json!({"metadata": {"uid": pod.meta.uid.as_str()}, "status": {"conditions": [condition]}});
+        let body =
+            json!({"metadata": {"uid": pod.meta.uid.to_string()}, "status": {"conditions": [condition]}});
         let target = ResourcePath::object(&Pod::resource(), Some(&pod.meta.namespace), &pod.meta.name);
         self.patch(&target.part("status"), &body).await.none_if_changed().map(drop)
     }
@@ -124,7 +125,7 @@ impl NodeLifecycle {
             "message": "Taint manager: deleting due to NoExecute taint",
             "lastTransitionTime": self.context.clock.now().render(),
         });
-        let body = json!({"metadata": {"uid": meta.uid.as_str()}, "status": {"conditions": [condition]}});
+        let body = json!({"metadata": {"uid": meta.uid.to_string()}, "status": {"conditions": [condition]}});
         let target = ResourcePath::object(&Pod::resource(), Some(&meta.namespace), &meta.name);
         // After a conflict, too, the pod is not deleted without its condition: the sync is retried.
         if self.patch(&target.part("status"), &body).await.none_if_absent()?.is_none() {

@@ -156,7 +156,7 @@ proptest! {
     ) {
         let mut others = pods.clone();
         others.sort_by_key(|pod| {
-            let n: u64 = pod.meta.uid.as_str().bytes().map(u64::from).sum();
+            let n: u64 = pod.meta.uid.text().bytes().map(u64::from).sum();
             (n + 1).wrapping_mul(shuffled | 1).rotate_left(17)
         });
         let decision = |pods: &[Pod]| {

@@ -103,7 +103,7 @@ impl NodeServer {
                 }
             }
             ["portForward", namespace, pod] | ["portForward", namespace, pod, _] => {
-                let known = self.pod(namespace, pod).and_then(|pod| self.agent.pods.get(pod.uid().as_str()));
+                let known = self.pod(namespace, pod).and_then(|pod| self.agent.pods.get(&pod.uid().text()));
                 match known.and_then(|known| known.sandbox) {
                     Some(sandbox) => {
                         let url = self.agent.cri.port_forward_url(&sandbox, port_numbers(&query)).await;
@@ -172,7 +172,7 @@ impl NodeServer {
 
     /// Returns the ID of the latest container of this name.
     fn container(&self, pod: &Arc<CachedPod>, name: &str) -> Option<String> {
-        self.agent.pods.get(pod.uid().as_str())?.containers.get(name).cloned()
+        self.agent.pods.get(&pod.uid().text())?.containers.get(name).cloned()
     }
 }
 

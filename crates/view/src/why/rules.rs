@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use gantry_decide::deployment::{SyncError, SyncResult, WaitingOn};
-use gantry_model::{Deployment, Labels, Meta, Selector};
+use gantry_model::{Deployment, Labels, Meta, Selector, Uid};
 
 use super::reason::{Reason, owner_name};
 use super::refused;
@@ -144,7 +144,7 @@ fn selector_conflict(snapshot: &Snapshot) -> Option<Cause> {
         let is_known = owner.uid == deployment.meta.uid
             || snapshot.sets.iter().any(|set| set.meta.uid == owner.uid && set.meta.controller().is_some());
         let name = owner_name(&owner.kind, &owner.name);
-        if !is_known && !with.contains(&name) && !is_own_set(snapshot, owner.uid.as_str()) {
+        if !is_known && !with.contains(&name) && !is_own_set(snapshot, &owner.uid) {
             with.push(name);
         }
     }
@@ -152,8 +152,8 @@ fn selector_conflict(snapshot: &Snapshot) -> Option<Cause> {
 }
 
 /// Whether this is an orphaned ReplicaSet that the Deployment is about to adopt.
-fn is_own_set(snapshot: &Snapshot, uid: &str) -> bool {
-    snapshot.sets.iter().any(|set| set.meta.uid.as_str() == uid && set.meta.controller().is_none())
+fn is_own_set(snapshot: &Snapshot, uid: &Uid) -> bool {
+    snapshot.sets.iter().any(|set| set.meta.uid == *uid && set.meta.controller().is_none())
 }
 
 /// Whether either Deployment's selector selects the other's pods.

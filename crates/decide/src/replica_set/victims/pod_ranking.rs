@@ -97,7 +97,7 @@ impl<'a> RankedPod<'a> {
 /// The first eight bytes, which compare as the text does.
 fn head(uid: &Uid) -> u64 {
     let mut head = [0; 8];
-    for (to, from) in head.iter_mut().zip(uid.as_str().bytes()) {
+    for (to, from) in head.iter_mut().zip(uid.text().bytes()) {
         *to = from;
     }
     u64::from_be_bytes(head)
