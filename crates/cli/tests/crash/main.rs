@@ -171,7 +171,7 @@ impl Writer {
             match self.api.get_opt(name).await {
                 Ok(found) => break found.as_ref().and_then(holding),
                 Err(error) => {
-                    assert!(Instant::now() < deadline, "the server does not respond again: {error}")
+                    assert!(Instant::now() < deadline, "the server does not respond again: {error}");
                 }
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
