@@ -56,7 +56,7 @@ impl Tree {
             if !on_disk.is_dir() {
                 let text = String::from_utf8(fs::read(&on_disk).unwrap_or_default()).unwrap_or_default();
                 self.files.insert(path, text);
-            } else if !entry.file_type()?.is_symlink() && !is_left_out(&on_disk, &name) {
+            } else if !entry.file_type()?.is_symlink() && !is_left_out(&on_disk, &path) {
                 self.collect(&on_disk, &format!("{path}/"))?;
             }
         }
@@ -64,10 +64,10 @@ impl Tree {
     }
 }
 
-/// Hidden folders other than ours, and all that cargo marked as a cache.
-fn is_left_out(folder: &Path, name: &str) -> bool {
-    let is_hidden = name.starts_with('.') && name != ".cargo" && name != ".ci";
-    is_hidden || folder.join("CACHEDIR.TAG").exists()
+/// Hidden folders other than ours, build output, and all that cargo marked as a cache.
+fn is_left_out(folder: &Path, path: &str) -> bool {
+    let is_hidden = path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
+    is_hidden && path != ".cargo" && path != ".ci" || path == "target" || folder.join("CACHEDIR.TAG").exists()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::ops::Bound;
 
+use crate::memory::live_values::LiveValue;
 use crate::memory::state::State;
 use crate::{Error, Item, Key, Prefix, Revision, Versioned};
 
@@ -54,7 +55,7 @@ impl Cursor {
     pub fn remaining(&mut self, state: &State) -> Result<u64, Error> {
         self.collect(state)?;
         if self.past.is_empty() {
-            return Ok(state.live().range::<[u8], _>(self.range()).count() as u64);
+            return Ok(state.live().range(self.range()).count() as u64);
         }
         Ok(self.rest(state).count() as u64)
     }
@@ -78,7 +79,7 @@ impl Cursor {
     }
 
     fn rest<'a>(&'a self, state: &'a State) -> impl Iterator<Item = Item> + 'a {
-        let present = state.live().range::<[u8], _>(self.range()).peekable();
+        let present = state.live().range(self.range()).peekable();
         let past = self.past.range::<[u8], _>(self.range()).peekable();
         MergedItems { present, past }
     }
@@ -103,7 +104,7 @@ struct MergedItems<P: Iterator, Q: Iterator> {
 
 impl<'a, P, Q> Iterator for MergedItems<P, Q>
 where
-    P: Iterator<Item = (&'a Key, &'a Versioned)>,
+    P: Iterator<Item = (&'a Key, &'a LiveValue)>,
     Q: Iterator<Item = (&'a Key, &'a Option<Versioned>)>,
 {
     type Item = Item;
@@ -115,17 +116,17 @@ where
                 (_, past) => past.is_some(),
             };
             if !past_first {
-                return self.present.next().map(|(key, version)| item(key, version));
+                return self.present.next().map(|(key, value)| item(key, value.versioned()));
             }
             let (key, version) = self.past.next()?;
             self.present.next_if(|(present, _)| *present == key);
             if let Some(version) = version {
-                return Some(item(key, version));
+                return Some(item(key, version.clone()));
             }
         }
     }
 }
 
-fn item(key: &Key, version: &Versioned) -> Item {
-    Item { key: key.clone(), value: version.value.clone(), revision: version.revision }
+fn item(key: &Key, Versioned { value, revision }: Versioned) -> Item {
+    Item { key: key.clone(), value, revision }
 }
