@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{Name, Namespace, OwnerReference, Uid};
+use crate::{ApiVersion, Kind, Name, Namespace, OwnerReference, Uid};
 
 /// One object of any kind, as a reference names it plus the namespace it is looked up in.
 ///
@@ -11,9 +11,9 @@ use crate::{Name, Namespace, OwnerReference, Uid};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     /// Its kind.
-    pub kind: String,
+    pub kind: Kind,
     /// Group and version of its kind.
-    pub api_version: String,
+    pub api_version: ApiVersion,
     /// Its namespace; `None` for cluster-scoped objects.
     pub namespace: Option<Namespace>,
     /// Its name.

@@ -1,6 +1,7 @@
 //! Names and versions as distinct types.
 
 use std::fmt;
+use std::ops::Deref;
 
 use smol_str::SmolStr;
 
@@ -53,9 +54,40 @@ text! {
     Namespace
 }
 text! {
+    /// The kind of an object, such as `ReplicaSet`.
+    Kind
+}
+text! {
+    /// Group and version of a kind, such as `apps/v1`.
+    ApiVersion
+}
+text! {
     /// `metadata.resourceVersion`: a precondition for writes.
     ResourceVersion
 }
+
+/// Makes a type usable as text: its values are compared with constants and looked up, but never mistaken for each other.
+macro_rules! read_as_text {
+    ($($name:ident),*) => {
+        $(
+            impl Deref for $name {
+                type Target = str;
+
+                fn deref(&self) -> &str {
+                    &self.0
+                }
+            }
+
+            impl PartialEq<&str> for $name {
+                fn eq(&self, text: &&str) -> bool {
+                    self.0 == **text
+                }
+            }
+        )*
+    };
+}
+
+read_as_text!(Kind, ApiVersion);
 
 impl ResourceVersion {
     /// Whether this version is as new as `other`.

@@ -26,8 +26,8 @@ impl ObjectMetadata {
     /// Parses the metadata of an object of this kind.
     pub fn parse(api_version: &str, kind: &str, meta: &ObjectMeta) -> Result<Self, ParseError> {
         let identity = Identity {
-            kind: kind.to_owned(),
-            api_version: api_version.to_owned(),
+            kind: kind.into(),
+            api_version: api_version.into(),
             namespace: meta.namespace.as_deref().filter(|text| !text.is_empty()).map(Into::into),
             name: ParseError::unless_set(meta.name.clone(), "metadata.name")?.into(),
             uid: ParseError::unless_set(meta.uid.clone(), "metadata.uid")?.into(),

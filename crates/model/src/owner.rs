@@ -2,15 +2,15 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as wire;
 
-use crate::{Meta, Name, Uid};
+use crate::{ApiVersion, Kind, Meta, Name, Uid};
 
 /// One entry of `metadata.ownerReferences`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OwnerReference {
     /// Group and version of the owner's kind.
-    pub api_version: String,
+    pub api_version: ApiVersion,
     /// The owner's kind.
-    pub kind: String,
+    pub kind: Kind,
     /// The owner's name, in the dependent's namespace or cluster-scoped.
     pub name: Name,
     /// The owner's identity.
@@ -25,8 +25,8 @@ impl OwnerReference {
     /// Parses a reference.
     pub fn parse(reference: wire::OwnerReference) -> Self {
         Self {
-            api_version: reference.api_version,
-            kind: reference.kind,
+            api_version: reference.api_version.into(),
+            kind: reference.kind.into(),
             name: reference.name.into(),
             uid: reference.uid.into(),
             controller: reference.controller.unwrap_or(false),
@@ -42,8 +42,8 @@ impl OwnerReference {
     /// The reference that a controller sets on its objects.
     pub fn to_controller(api_version: &str, kind: &str, owner: &Meta) -> Self {
         Self {
-            api_version: api_version.to_owned(),
-            kind: kind.to_owned(),
+            api_version: api_version.into(),
+            kind: kind.into(),
             name: owner.name.clone(),
             uid: owner.uid.clone(),
             controller: true,
@@ -54,8 +54,8 @@ impl OwnerReference {
     /// The reference in its wire format.
     pub fn render(&self) -> wire::OwnerReference {
         wire::OwnerReference {
-            api_version: self.api_version.clone(),
-            kind: self.kind.clone(),
+            api_version: self.api_version.to_string(),
+            kind: self.kind.to_string(),
             name: self.name.to_string(),
             uid: self.uid.to_string(),
             controller: self.controller.then_some(true),

@@ -83,8 +83,8 @@ impl MetadataPatch {
 pub fn adopt(object: &Uid, owner: &OwnerReference) -> Value {
     json!({"metadata": {
         "ownerReferences": [{
-            "apiVersion": owner.api_version,
-            "kind": owner.kind,
+            "apiVersion": owner.api_version.as_str(),
+            "kind": owner.kind.as_str(),
             "name": owner.name.as_str(),
             "uid": owner.uid.to_string(),
             "controller": true,

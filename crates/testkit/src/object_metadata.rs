@@ -8,8 +8,8 @@ use crate::NOON;
 pub fn object(api_version: &str, kind: &str, name: &str) -> ObjectMetadata {
     ObjectMetadata {
         identity: Identity {
-            kind: kind.to_owned(),
-            api_version: api_version.to_owned(),
+            kind: kind.into(),
+            api_version: api_version.into(),
             namespace: Some("default".into()),
             name: name.into(),
             uid: format!("uid-of-{name}").into(),

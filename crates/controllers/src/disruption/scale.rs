@@ -66,7 +66,7 @@ impl Disruption {
             let dot = if group.is_empty() { "" } else { "." };
             return Err(format!("{plural}{dot}{group} does not implement the scale subresource"));
         }
-        let (api_version, kind) = (api_version.clone(), kind.clone());
+        let (api_version, kind) = (api_version.to_string(), kind.to_string());
         Ok(Resource { api_version, kind, plural, scope: ResourceScope::Namespaced })
     }
 }

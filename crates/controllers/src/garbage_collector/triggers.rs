@@ -54,8 +54,8 @@ impl Garbage {
     fn record_event(&self, report: ObjectEvent) {
         let object = report.object;
         let subject = Subject {
-            api_version: object.api_version.into(),
-            kind: object.kind.into(),
+            api_version: object.api_version,
+            kind: object.kind,
             namespace: object.namespace,
             name: object.name,
             uid: object.uid,

@@ -1,8 +1,6 @@
 //! The event object that a server stores.
 
-use std::borrow::Cow;
-
-use gantry_model::{EventType, Meta, Name, Namespace, ResourceVersion, Timestamp, Uid};
+use gantry_model::{ApiVersion, EventType, Kind, Meta, Name, Namespace, ResourceVersion, Timestamp, Uid};
 
 /// The namespace of events about cluster-scoped objects.
 const NAMESPACE_OF_THE_CLUSTER: &str = "default";
@@ -12,9 +10,9 @@ const NAME_LENGTH_MAX: usize = 253;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subject {
     /// Group and version of its kind.
-    pub api_version: Cow<'static, str>,
+    pub api_version: ApiVersion,
     /// Its kind.
-    pub kind: Cow<'static, str>,
+    pub kind: Kind,
     /// `None` for cluster-scoped objects.
     pub namespace: Option<Namespace>,
     /// Its name.

@@ -156,8 +156,8 @@ impl ObjectMetadata {
             }
         }
         let identity = Identity {
-            kind: kind.to_owned(),
-            api_version: api_version.to_owned(),
+            kind: kind.into(),
+            api_version: api_version.into(),
             namespace: Some(text(namespace)?).filter(|text| !text.is_empty()).map(Into::into),
             name: required(name, "metadata.name")?.into(),
             uid: required(uid, "metadata.uid")?.into(),
@@ -169,8 +169,8 @@ impl ObjectMetadata {
 impl OwnerReference {
     fn parse_protobuf(reference: FieldValue<'_>) -> Result<Self, ParseError> {
         let mut owner = Self {
-            api_version: String::new(),
-            kind: String::new(),
+            api_version: "".into(),
+            kind: "".into(),
             name: "".into(),
             uid: "".into(),
             controller: false,
@@ -179,10 +179,10 @@ impl OwnerReference {
         for field in fields(reference.bytes()) {
             let field = field?;
             match field.number {
-                1 => owner.kind = field.value.text(),
+                1 => owner.kind = field.value.text().into(),
                 3 => owner.name = text(field.value.bytes())?.into(),
                 4 => owner.uid = text(field.value.bytes())?.into(),
-                5 => owner.api_version = field.value.text(),
+                5 => owner.api_version = field.value.text().into(),
                 6 => owner.controller = field.value.bool(),
                 7 => owner.block_owner_deletion = field.value.bool(),
                 _ => {}

@@ -133,7 +133,7 @@ impl Api {
 
 fn place(identity: &Identity) -> Place {
     let group = identity.api_version.split_once('/').map_or("", |(group, _)| group);
-    (group.to_owned(), identity.kind.clone(), identity.namespace.clone(), identity.name.clone())
+    (group.to_owned(), identity.kind.to_string(), identity.namespace.clone(), identity.name.clone())
 }
 
 /// Merges by uid, as the strategic merge patch of owner references does; a uid that is named twice is merged twice.

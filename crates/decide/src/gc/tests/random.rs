@@ -56,7 +56,7 @@ fn mistaken(mistake: Mistake, reference: OwnerReference) -> OwnerReference {
         Mistake::Name => OwnerReference { name: "absent".into(), ..reference },
         Mistake::Kind => OwnerReference { kind: "Pod".into(), api_version: "v1".into(), ..reference },
         Mistake::OtherVersion => {
-            let api_version = reference.api_version.replace("apps/v1", "apps/v1beta2");
+            let api_version = reference.api_version.replace("apps/v1", "apps/v1beta2").into();
             OwnerReference { api_version, ..reference }
         }
         Mistake::UnservedVersion => OwnerReference { api_version: "apps/v0".into(), ..reference },
