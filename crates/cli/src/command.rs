@@ -243,17 +243,22 @@ Example:
 
 /// Runs a command line, the program's name first.
 pub(crate) fn run(words: Vec<OsString>) -> ExitCode {
+    match parse(words) {
+        Ok(gantry) => gantry.run(),
+        Err(reported) => reported,
+    }
+}
+
+/// Parses a command line, or reports its error. The definitions of all commands take a megabyte, which a server need not keep.
+fn parse(words: Vec<OsString>) -> Result<Gantry, ExitCode> {
     let mut root = Gantry::command();
     root.build();
     let typed: Vec<String> = words.iter().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
     let words = match argv::for_clap(&root, words) {
         Ok(words) => words,
-        Err(wrong) => return usage_error::report_invalid_boolean(&wrong, &root, &typed),
+        Err(wrong) => return Err(usage_error::report_invalid_boolean(&wrong, &root, &typed)),
     };
-    match Gantry::try_parse_from(words) {
-        Ok(gantry) => gantry.run(),
-        Err(error) => usage_error::report(&error, &root, &typed),
-    }
+    Gantry::try_parse_from(words).map_err(|error| usage_error::report(&error, &root, &typed))
 }
 
 impl Gantry {

@@ -6,7 +6,7 @@
 use std::collections::VecDeque;
 
 /// A chunk has its own pages, which are returned after it is dropped; see decision 0062. The part that is not written takes no memory.
-const CHUNK_BYTES: usize = 2 << 20;
+const CHUNK_BYTES: usize = 256 << 10;
 
 #[derive(Debug, Default)]
 pub(crate) struct ByteLog {
@@ -66,9 +66,9 @@ mod tests {
     fn chunks_are_dropped_when_nothing_of_them_is_needed() {
         let mut log = ByteLog::default();
         let spans: Vec<_> = (0..100_u8).map(|number| log.push(&vec![number; 100_000])).collect();
-        assert_eq!(log.chunks.len(), 5);
+        assert_eq!(log.chunks.len(), 50);
         log.drop_before(Some(spans[50]));
-        assert_eq!(log.chunks.len(), 3);
+        assert_eq!(log.chunks.len(), 25);
         for (number, span) in (50..100).zip(&spans[50..]) {
             assert!(log.get(*span).iter().all(|byte| *byte == number));
         }
