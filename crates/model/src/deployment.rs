@@ -81,8 +81,13 @@ pub struct DeploymentStatus {
 impl Deployment {
     /// Parses a Deployment.
     pub fn parse(mut deployment: wire::Deployment) -> Result<Self, ParseError> {
-        let meta = Meta::parse(deployment.metadata)?;
         let template = Template::parse(std::mem::take(&mut deployment.spec.template));
+        Self::parse_with_template(deployment, template)
+    }
+
+    /// Parses a Deployment whose template has been parsed before; that in its spec is ignored.
+    pub fn parse_with_template(deployment: wire::Deployment, template: Template) -> Result<Self, ParseError> {
+        let meta = Meta::parse(deployment.metadata)?;
         Ok(Self::of_parts(meta, deployment.spec, template, deployment.status.unwrap_or_default()))
     }
 

@@ -48,8 +48,13 @@ pub struct ReplicaSetStatus {
 impl ReplicaSet {
     /// Parses a ReplicaSet.
     pub fn parse(mut set: wire::ReplicaSet) -> Result<Self, ParseError> {
-        let meta = Meta::parse(set.metadata)?;
         let template = Template::parse(set.spec.template.take().unwrap_or_default());
+        Self::parse_with_template(set, template)
+    }
+
+    /// Parses a ReplicaSet whose template has been parsed before; that in its spec is ignored.
+    pub fn parse_with_template(set: wire::ReplicaSet, template: Template) -> Result<Self, ParseError> {
+        let meta = Meta::parse(set.metadata)?;
         Ok(Self::of_parts(SetKind::ReplicaSet, meta, set.spec, template, set.status.unwrap_or_default()))
     }
 

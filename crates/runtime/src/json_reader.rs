@@ -4,6 +4,7 @@
 //! then decodes the whole object.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use serde::de::DeserializeOwned;
 
@@ -21,6 +22,13 @@ impl<'t> JsonReader<'t> {
     /// The position of the next value.
     pub(crate) fn position(&self) -> usize {
         self.at
+    }
+
+    /// Skips a value, and returns its place in the text.
+    pub(crate) fn place(&mut self) -> Option<Range<usize>> {
+        let start = self.at;
+        self.skip()?;
+        Some(start..self.at)
     }
 
     /// Reads an object. `member` gets each name as it is in the text, and reads the value.

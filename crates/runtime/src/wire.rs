@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::informer::without_managed_fields;
 use crate::json_reader::JsonReader;
-use crate::{observed_pod, zero_times};
+use crate::{observed, zero_times};
 
 /// A type that a response can be decoded to.
 pub trait Decode: Sized + Send + 'static {
@@ -280,7 +280,7 @@ wire!(
     core::Node,
     core::PersistentVolume,
     core::PersistentVolumeClaim,
-    core::Pod: observed_pod::decode,
+    core::Pod: observed::pod::decode,
     core::ReplicationController,
     core::Secret,
     core::Service,

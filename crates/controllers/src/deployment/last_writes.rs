@@ -60,25 +60,21 @@ fn is_newer<T: Cached>(one: &T, other: &T) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use gantry_runtime::informer::Typed as _;
-    use k8s_openapi::api::apps::v1 as wire;
-    use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+    use gantry_runtime::ApiResponse;
 
     use super::*;
 
-    fn meta(version: &str) -> ObjectMeta {
-        let text = |text: &str| Some(text.to_owned());
-        let (name, namespace, uid) = (text("web"), text("shop"), text("u"));
-        ObjectMeta { name, namespace, uid, resource_version: text(version), ..ObjectMeta::default() }
+    fn response(version: &str) -> ApiResponse {
+        let metadata =
+            format!(r#"{{"name":"web","namespace":"shop","uid":"u","resourceVersion":"{version}"}}"#);
+        let body = format!(r#"{{"metadata":{metadata},"spec":{{"selector":{{}},"template":{{}}}}}}"#);
+        ApiResponse { code: 200, body: body.into(), is_protobuf: false, warnings: Vec::new() }
     }
 
     /// A Deployment of one version and its set of another one.
     fn snapshot(deployment: &str, set: &str) -> SyncSnapshot {
-        let deployment = wire::Deployment { metadata: meta(deployment), ..wire::Deployment::default() };
-        let set = wire::ReplicaSet { metadata: meta(set), ..wire::ReplicaSet::default() };
-        let set = CachedReplicaSet::parse(&CachedReplicaSet::resource(), &Arc::new(set)).unwrap();
-        let deployment =
-            CachedDeployment::parse(&CachedDeployment::resource(), &Arc::new(deployment)).unwrap();
+        let deployment = CachedDeployment::of_response(&response(deployment), None).unwrap();
+        let set = CachedReplicaSet::of_response(&response(set), None).unwrap();
         let sets = [(Name::from("web"), Arc::new(set))].into();
         SyncSnapshot { deployment: Arc::new(deployment), sets, pods: Vec::new() }
     }

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_model::{
-    ClusterRole, Deployment, DisruptionBudget, EndpointSlice, Endpoints, Labels, Meta, ObjectKey,
-    ObjectMetadata, ParseError, Pod, ReplicaSet, ResourceVersion, Service, Uid,
+    ClusterRole, DisruptionBudget, EndpointSlice, Endpoints, Labels, Meta, ObjectKey, ObjectMetadata,
+    ParseError, Pod, ReplicaSet, ResourceVersion, Service, Uid,
 };
 use k8s_openapi::api::{
-    apps::v1 as apps, core::v1 as core, discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac,
+    core::v1 as core, discovery::v1 as discovery, policy::v1 as policy, rbac::v1 as rbac,
 };
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
@@ -32,11 +32,19 @@ pub trait Cached: Send + Sync + Sized + 'static {
 
     /// Parses an object of this resource. The wire object is shared with other informers.
     fn parse(resource: &Resource, wire: &Arc<Self::Wire>) -> Result<Self, ParseError>;
+    /// Parses an object of this resource whose previous state is in the cache. Decoded parts of that may be reused.
+    fn parse_next(
+        resource: &Resource,
+        wire: &Arc<Self::Wire>,
+        _previous: PreviousState<'_, Self>,
+    ) -> Result<Self, ParseError> {
+        Self::parse(resource, wire)
+    }
     /// Parses the message of an object of this resource. Decoded parts of its previous state may be reused.
     fn parse_protobuf(
         _resource: &Resource,
         _message: &Bytes,
-        _previous: &dyn Fn(&ObjectKey) -> Option<Arc<Self>>,
+        _previous: PreviousState<'_, Self>,
     ) -> Result<Self, ParseError> {
         Err(ParseError::malformed("protobuf was not requested"))
     }
@@ -55,6 +63,9 @@ pub trait Cached: Send + Sync + Sized + 'static {
         None
     }
 }
+
+/// Looks up the state of an object in the cache.
+pub type PreviousState<'a, T> = &'a dyn Fn(&ObjectKey) -> Option<Arc<T>>;
 
 /// An object whose resource is known from its wire type.
 pub trait Typed: Cached {
@@ -169,8 +180,6 @@ macro_rules! parsed_from {
 }
 
 parsed_from! {
-    Deployment, apps::Deployment: Self::parse;
-    ReplicaSet, apps::ReplicaSet: Self::parse;
     ReplicaSet, core::ReplicationController: Self::parse_replication_controller;
     DisruptionBudget, policy::PodDisruptionBudget: Self::parse;
     Endpoints, core::Endpoints: Self::parse;
@@ -218,11 +227,7 @@ impl Cached for Pod {
     fn parse(_: &Resource, wire: &Arc<core::Pod>) -> Result<Self, ParseError> {
         Self::parse(wire)
     }
-    fn parse_protobuf(
-        _: &Resource,
-        message: &Bytes,
-        _: &dyn Fn(&ObjectKey) -> Option<Arc<Self>>,
-    ) -> Result<Self, ParseError> {
+    fn parse_protobuf(_: &Resource, message: &Bytes, _: PreviousState<'_, Self>) -> Result<Self, ParseError> {
         Self::parse_protobuf(message)
     }
     fn key(&self) -> ObjectKey {
@@ -311,7 +316,7 @@ impl Cached for MetadataOnly {
     fn parse_protobuf(
         resource: &Resource,
         message: &Bytes,
-        _: &dyn Fn(&ObjectKey) -> Option<Arc<Self>>,
+        _: PreviousState<'_, Self>,
     ) -> Result<Self, ParseError> {
         Self::of_message(resource, message)
     }

@@ -30,12 +30,12 @@ mod wire_object;
 
 pub use cached::{
     Cached, CachedDisruptionBudget, CachedEndpointSlice, CachedEndpoints, CachedReplicationController,
-    MetadataOnly, Object, ParsedFrom, Plain, Typed, resource_of,
+    MetadataOnly, Object, ParsedFrom, Plain, PreviousState, Typed, resource_of,
 };
 pub use registry::Informers;
 pub use scope::InformerScope;
 pub use store::Store;
-pub use stored::{CachedDeployment, CachedReplicaSet, ParsedFromProtobuf, Stored};
+pub use stored::{CachedDeployment, CachedReplicaSet, ParsedWorkload, Stored};
 pub(crate) use trimming::without_managed_fields;
 
 use std::fmt;

@@ -149,16 +149,14 @@ impl Decoder {
 
 /// Parses an object of a source of this type.
 pub(super) fn parse<T: Cached>(informer: &Informer<T>, object: &WireObject) -> Result<T, ParseError> {
+    let previous = |key: &ObjectKey| informer.read().get(key).cloned();
     match object {
         WireObject::Decoded(object) => {
             let object: Arc<dyn Any + Send + Sync> = object.clone();
             let wire = object.downcast::<T::Wire>().expect("a source decodes the wire type of its informers");
-            T::parse(informer.resource(), &wire)
+            T::parse_next(informer.resource(), &wire, &previous)
         }
-        WireObject::Protobuf(message) => {
-            let previous = |key: &ObjectKey| informer.read().get(key).cloned();
-            T::parse_protobuf(informer.resource(), message, &previous)
-        }
+        WireObject::Protobuf(message) => T::parse_protobuf(informer.resource(), message, &previous),
     }
 }
 

@@ -1,25 +1,35 @@
 //! Deployments and ReplicaSets: parsed objects, and the objects as they are stored, from which full updates are made.
 
+use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
 use gantry_client::{ApiResponse, RequestBody};
 use gantry_decide::gc::Resource;
+use gantry_json::to_vec;
 use gantry_model::{
-    Annotations, Deployment, DeploymentEdit, DeploymentStatus, Name, Namespace, ObjectKey, ParseError,
-    ReplicaSet, ReplicaSetEdit, ReplicaSetStatus, ResourceVersion, Template, Uid, keys, protobuf,
+    Deployment, DeploymentEdit, DeploymentStatus, Meta, ObjectKey, ParseError, ReplicaSet, ReplicaSetEdit,
+    ReplicaSetStatus, ResourceVersion, Template, Uid, keys, protobuf,
 };
 use k8s_openapi::api::apps::v1 as apps;
+use k8s_openapi::api::core::v1::PodTemplateSpec;
 
-use super::cached::{Cached, ParsedFrom, Typed as _};
+use super::cached::{Cached, PreviousState};
 use super::templates::{decode_object, decode_template};
+use crate::json_text::with_member;
+use crate::observed::workload::WorkloadText;
 use crate::request::Form;
-use crate::wire::Wire;
+use crate::wire::{Decode, Wire};
 
-/// A type of `gantry-model` that is parsed from protobuf, too.
-pub trait ParsedFromProtobuf<W>: ParsedFrom<W> {
+/// A type of `gantry-model` with a template, which is parsed before the rest of the object.
+pub trait ParsedWorkload<W>: Send + Sync + Sized + 'static {
+    /// Parses an object without its template.
+    fn parse(object: W, template: Template) -> Result<Self, ParseError>;
     /// Parses the message of an object.
     fn parse_protobuf(message: &[u8], decode: protobuf::DecodeTemplate<'_>) -> Result<Self, ParseError>;
+    /// Its metadata.
+    fn meta(&self) -> &Meta;
     /// Its template.
     fn template(&self) -> &Template;
 }
@@ -29,14 +39,8 @@ pub trait ParsedFromProtobuf<W>: ParsedFrom<W> {
 pub struct Stored<N, W> {
     /// The parsed object.
     pub parsed: N,
-    content: Content<W>,
-}
-
-#[derive(Debug)]
-enum Content<W> {
-    Decoded(Arc<W>),
-    /// The message, without managed fields.
-    Protobuf(Bytes),
+    content: Content,
+    wire: PhantomData<fn() -> W>,
 }
 
 /// A Deployment in a cache.
@@ -44,59 +48,102 @@ pub type CachedDeployment = Stored<Deployment, apps::Deployment>;
 /// A ReplicaSet in a cache.
 pub type CachedReplicaSet = Stored<ReplicaSet, apps::ReplicaSet>;
 
+/// The object as it was read, without managed fields.
+#[derive(Clone, Debug)]
+enum Content {
+    /// The text, and the place of the template in it.
+    Json(Bytes, Range<usize>),
+    /// The message.
+    Protobuf(Bytes),
+}
+
+/// A member of an object by its path, and the JSON of its new value.
+type ChangedMember<'a> = (&'a [&'a str], gantry_json::Result<Vec<u8>>);
+
 impl<N, W> Stored<N, W>
 where
-    N: ParsedFromProtobuf<W>,
+    N: ParsedWorkload<W>,
     W: Wire + Clone + Sync + k8s_openapi::Resource<Scope: 'static>,
+    WorkloadText<W>: Wire + k8s_openapi::Resource,
 {
     /// Parses a response. Decoded parts of the object's previous state are reused.
     pub fn of_response(response: &ApiResponse, previous: Option<&Self>) -> Result<Self, ParseError> {
         if response.is_protobuf {
             return Self::of_message(protobuf::open(&response.body)?, previous);
         }
-        let wire = W::decode_observed(&response.body).map_err(ParseError::malformed)?;
-        Self::parse(&Self::resource(), &Arc::new(wire))
+        let wire = WorkloadText::decode(&response.body).map_err(ParseError::malformed)?;
+        Self::of_text(&wire, previous)
+    }
+
+    fn of_text(wire: &WorkloadText<W>, previous: Option<&Self>) -> Result<Self, ParseError> {
+        let text = &wire.text[wire.template.clone()];
+        let template = match previous {
+            Some(previous) if previous.template_text() == Some(text) => previous.parsed.template().clone(),
+            _ if text.is_empty() => Template::parse(PodTemplateSpec::default()),
+            _ => gantry_json::from_slice(text).map(Template::parse).map_err(ParseError::malformed)?,
+        };
+        let parsed = N::parse(wire.object.clone(), template)?;
+        Ok(Self {
+            parsed,
+            content: Content::Json(wire.text.clone(), wire.template.clone()),
+            wire: PhantomData,
+        })
     }
 
     fn of_message(message: &[u8], previous: Option<&Self>) -> Result<Self, ParseError> {
         let message = protobuf::without_managed_fields(message)?;
         let decode = |template: &[u8]| match previous {
-            Some(previous) if previous.has_template(template) => Ok(previous.parsed.template().clone()),
+            Some(previous) if previous.template_message() == Some(template) => {
+                Ok(previous.parsed.template().clone())
+            }
             _ => decode_template(template),
         };
         let parsed = N::parse_protobuf(&message, &decode)?;
-        Ok(Self { parsed, content: Content::Protobuf(message.into()) })
+        Ok(Self { parsed, content: Content::Protobuf(message.into()), wire: PhantomData })
     }
 
-    /// Whether its template is encoded as these bytes.
-    fn has_template(&self, template: &[u8]) -> bool {
+    /// The JSON of its template, if it was read as JSON.
+    fn template_text(&self) -> Option<&[u8]> {
         match &self.content {
-            Content::Protobuf(message) => protobuf::template_of(message) == Ok(template),
-            Content::Decoded(_) => false,
+            Content::Json(text, template) => Some(&text[template.clone()]),
+            Content::Protobuf(_) => None,
         }
     }
 
-    /// The body of an update: the object with a change, which may be applied to its message if it has one.
-    fn changed(
+    /// The message of its template, if it was read as protobuf.
+    fn template_message(&self) -> Option<&[u8]> {
+        match &self.content {
+            Content::Json(..) => None,
+            Content::Protobuf(message) => protobuf::template_of(message).ok(),
+        }
+    }
+
+    /// The body of an update: the object with other values of some members. The change may be applied to its message if
+    /// it has one.
+    fn changed<const M: usize>(
         &self,
-        change: impl FnOnce(&mut W),
+        members: [ChangedMember<'_>; M],
         change_message: impl FnOnce(&[u8]) -> Option<Result<Vec<u8>, ParseError>>,
     ) -> Result<RequestBody, ParseError> {
-        let mut wire = match &self.content {
-            Content::Decoded(wire) => W::clone(wire),
+        let mut text = match &self.content {
+            Content::Json(text, _) => text.to_vec(),
             Content::Protobuf(message) => {
                 if let Some(changed) = change_message(message) {
-                    let body = protobuf::envelope(W::API_VERSION, W::KIND, &changed?);
-                    return Ok(RequestBody::protobuf(body));
+                    return Ok(RequestBody::protobuf(protobuf::envelope(W::API_VERSION, W::KIND, &changed?)));
                 }
-                let object = decode_object(W::API_VERSION, W::KIND, message)?;
-                W::decode_value(&object).map_err(ParseError::malformed)?
+                decode_object(W::API_VERSION, W::KIND, message)?.to_string().into_bytes()
             }
         };
-        change(&mut wire);
-        wire.to_body().map_err(ParseError::malformed)
+        for (path, value) in members {
+            let value = value.map_err(ParseError::malformed)?;
+            text = with_member(&text, path, &value)
+                .ok_or_else(|| ParseError::malformed(format!("its {} cannot be replaced", path.join("."))))?;
+        }
+        Ok(text.into())
     }
 }
+
+const ANNOTATIONS: &[&str] = &["metadata", "annotations"];
 
 impl CachedDeployment {
     /// The body of an update of the status and, if it is given, of the revision.
@@ -105,64 +152,78 @@ impl CachedDeployment {
         status: &DeploymentStatus,
         revision: Option<&str>,
     ) -> Result<RequestBody, ParseError> {
-        let annotations = revision.map(|revision| {
-            let mut annotations = self.parsed.meta.annotations.clone();
-            annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
-            annotations
-        });
-        self.changed(
-            |wire| {
-                wire.status = Some(status.render());
-                if let Some(annotations) = &annotations {
-                    wire.metadata.annotations = Some(Annotations::clone(annotations));
-                }
-            },
-            |message| Some(status.replace_in_protobuf(message, annotations.as_ref())),
-        )
+        let rendered: ChangedMember<'_> = (&["status"], to_vec(&status.render()));
+        let Some(revision) = revision else {
+            return self.changed([rendered], |message| Some(status.replace_in_protobuf(message, None)));
+        };
+        let mut annotations = self.parsed.meta.annotations.clone();
+        annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
+        self.changed([rendered, (ANNOTATIONS, to_vec(&annotations))], |message| {
+            Some(status.replace_in_protobuf(message, Some(&annotations)))
+        })
     }
 
     /// The body of an update by this edit.
     pub fn with_edit(&self, edit: &DeploymentEdit) -> Result<RequestBody, ParseError> {
-        self.changed(|wire| edit.apply_to(wire), |message| edit.apply_to_protobuf(message))
+        let annotations: ChangedMember<'_> = (ANNOTATIONS, to_vec(&edit.annotations));
+        match &edit.template {
+            Some(template) => {
+                self.changed([annotations, (&["spec", "template"], to_vec(&template.render()))], |_| None)
+            }
+            None => self.changed([annotations], |message| edit.apply_to_protobuf(message)),
+        }
     }
 }
 
 impl CachedReplicaSet {
     /// The body of an update of the status.
     pub fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, ParseError> {
-        self.changed(
-            |wire| wire.status = Some(status.render()),
-            |message| Some(status.replace_in_protobuf(message)),
-        )
+        self.changed([(&["status"], to_vec(&status.render()))], |message| {
+            Some(status.replace_in_protobuf(message))
+        })
     }
 
     /// The body of an update by this edit.
     pub fn with_edit(&self, edit: &ReplicaSetEdit) -> Result<RequestBody, ParseError> {
-        self.changed(|wire| edit.apply_to(wire), |message| Some(edit.apply_to_protobuf(message)))
+        let min_ready_seconds = (edit.min_ready_seconds != 0).then_some(edit.min_ready_seconds);
+        let members: [ChangedMember<'_>; 3] = [
+            (ANNOTATIONS, to_vec(&edit.annotations)),
+            (&["spec", "replicas"], to_vec(&edit.replicas.render())),
+            (&["spec", "minReadySeconds"], to_vec(&min_ready_seconds)),
+        ];
+        self.changed(members, |message| Some(edit.apply_to_protobuf(message)))
     }
 }
 
 impl<N, W> Cached for Stored<N, W>
 where
-    N: ParsedFromProtobuf<W>,
+    N: ParsedWorkload<W>,
     W: Wire + Clone + Sync + k8s_openapi::Resource<Scope: 'static>,
+    WorkloadText<W>: Wire + k8s_openapi::Resource,
 {
-    type Wire = W;
+    type Wire = WorkloadText<W>;
     const FORM: Form = Form::Whole;
     const READS_PROTOBUF: bool = true;
 
-    fn parse(_: &Resource, wire: &Arc<W>) -> Result<Self, ParseError> {
-        Ok(Self { parsed: N::parse(W::clone(wire))?, content: Content::Decoded(wire.clone()) })
+    fn parse(_: &Resource, wire: &Arc<WorkloadText<W>>) -> Result<Self, ParseError> {
+        Self::of_text(wire, None)
+    }
+    fn parse_next(
+        _: &Resource,
+        wire: &Arc<WorkloadText<W>>,
+        previous: PreviousState<'_, Self>,
+    ) -> Result<Self, ParseError> {
+        let meta = wire.meta();
+        let text = |text: &Option<String>| text.clone().unwrap_or_default();
+        let key = ObjectKey::new(text(&meta.namespace), text(&meta.name));
+        Self::of_text(wire, previous(&key).as_deref())
     }
     fn parse_protobuf(
         _: &Resource,
         message: &Bytes,
-        previous: &dyn Fn(&ObjectKey) -> Option<Arc<Self>>,
+        previous: PreviousState<'_, Self>,
     ) -> Result<Self, ParseError> {
-        let key = ObjectKey {
-            namespace: Namespace::from(protobuf::namespace_of(message)?),
-            name: Name::from(protobuf::name_of(message)?),
-        };
+        let key = ObjectKey::new(protobuf::namespace_of(message)?, protobuf::name_of(message)?);
         Self::of_message(message, previous(&key).as_deref())
     }
     fn key(&self) -> ObjectKey {
@@ -179,31 +240,31 @@ where
     }
 }
 
-impl<W> Clone for Content<W> {
-    fn clone(&self) -> Self {
-        match self {
-            Self::Decoded(wire) => Self::Decoded(wire.clone()),
-            Self::Protobuf(message) => Self::Protobuf(message.clone()),
-        }
-    }
+macro_rules! parsed_workload {
+    ($($parsed:ty, $wire:ty;)*) => {
+        $(impl ParsedWorkload<$wire> for $parsed {
+            fn parse(object: $wire, template: Template) -> Result<Self, ParseError> {
+                Self::parse_with_template(object, template)
+            }
+            fn parse_protobuf(
+                message: &[u8],
+                decode: protobuf::DecodeTemplate<'_>,
+            ) -> Result<Self, ParseError> {
+                Self::parse_protobuf(message, decode)
+            }
+            fn meta(&self) -> &Meta {
+                &self.meta
+            }
+            fn template(&self) -> &Template {
+                &self.template
+            }
+        })*
+    };
 }
 
-impl ParsedFromProtobuf<apps::Deployment> for Deployment {
-    fn parse_protobuf(message: &[u8], decode: protobuf::DecodeTemplate<'_>) -> Result<Self, ParseError> {
-        Self::parse_protobuf(message, decode)
-    }
-    fn template(&self) -> &Template {
-        &self.template
-    }
-}
-
-impl ParsedFromProtobuf<apps::ReplicaSet> for ReplicaSet {
-    fn parse_protobuf(message: &[u8], decode: protobuf::DecodeTemplate<'_>) -> Result<Self, ParseError> {
-        Self::parse_protobuf(message, decode)
-    }
-    fn template(&self) -> &Template {
-        &self.template
-    }
+parsed_workload! {
+    Deployment, apps::Deployment;
+    ReplicaSet, apps::ReplicaSet;
 }
 
 /// Objects recorded from Kubernetes 1.37 in both encodings.
@@ -215,7 +276,6 @@ mod tests {
 
     use super::*;
     use crate::informer::{MetadataOnly, resource_of};
-    use crate::wire::Decode as _;
 
     macro_rules! recorded {
         ($name:literal) => {
@@ -236,8 +296,9 @@ mod tests {
 
     fn both<N, W>([json, protobuf]: [&'static [u8]; 2]) -> [Stored<N, W>; 2]
     where
-        N: ParsedFromProtobuf<W>,
+        N: ParsedWorkload<W>,
         W: Wire + Clone + Sync + k8s_openapi::Resource<Scope: 'static>,
+        WorkloadText<W>: Wire + k8s_openapi::Resource,
     {
         let parse = |body, is_protobuf| Stored::of_response(&response(body, is_protobuf), None).unwrap();
         [parse(json, false), parse(protobuf, true)]
@@ -249,6 +310,7 @@ mod tests {
             Ok(message) => decode_object(W::API_VERSION, W::KIND, message).unwrap(),
             Err(_) => gantry_json::from_slice(body.as_bytes()).unwrap(),
         };
+        assert_eq!((&object["kind"], &object["apiVersion"]), (&W::KIND.into(), &W::API_VERSION.into()));
         let mut wire = W::decode_value(&object).unwrap();
         wire.meta_mut().managed_fields = None;
         Value::decode(&wire.encode().unwrap()).unwrap()
@@ -321,9 +383,11 @@ mod tests {
     /// Most states of an object differ in its status only.
     #[test]
     fn a_template_that_is_known_is_not_decoded_again() {
-        let [_, first] = both::<ReplicaSet, apps::ReplicaSet>(REPLICA_SET);
-        let next = Stored::of_response(&response(REPLICA_SET[1], true), Some(&first)).unwrap();
-        assert!(std::ptr::eq(next.parsed.template.written(), first.parsed.template.written()));
+        let first = both::<ReplicaSet, apps::ReplicaSet>(REPLICA_SET);
+        for (first, (body, is_protobuf)) in first.iter().zip(REPLICA_SET.into_iter().zip([false, true])) {
+            let next = Stored::of_response(&response(body, is_protobuf), Some(first)).unwrap();
+            assert!(std::ptr::eq(next.parsed.template.written(), first.parsed.template.written()));
+        }
     }
 
     #[test]

@@ -4,26 +4,11 @@
 //! `gantry_model::Pod::parse`. The same part of protobuf is in `gantry_model::protobuf`.
 
 use k8s_openapi::api::core::v1 as wire;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 
+use super::metadata;
 use crate::informer::without_managed_fields;
 use crate::json_reader::JsonReader;
 use crate::wire::Decode as _;
-
-/// Decodes the fields of an object, by their names, into a struct that is returned; other fields are skipped.
-macro_rules! decode {
-    ($reader:ident, $decoded:ident: $type:ty, { $($arms:tt)* }) => {{
-        let mut $decoded = <$type>::default();
-        $reader.object(|$reader, name| {
-            match name {
-                $($arms)*
-                _ => $reader.skip()?,
-            }
-            Some(())
-        })?;
-        Some($decoded)
-    }};
-}
 
 /// Decodes the fields of a pod that the rules need. If that fails, the whole pod is decoded, which allows other forms.
 pub(crate) fn decode(json: &[u8]) -> gantry_json::Result<wire::Pod> {
@@ -38,22 +23,6 @@ fn pod(reader: &mut JsonReader<'_>) -> Option<wire::Pod> {
         b"metadata" => pod.metadata = metadata(reader)?,
         b"spec" => pod.spec = reader.optional(spec)?,
         b"status" => pod.status = reader.optional(status)?,
-    })
-}
-
-fn metadata(reader: &mut JsonReader<'_>) -> Option<ObjectMeta> {
-    decode!(reader, meta: ObjectMeta, {
-        b"name" => meta.name = reader.optional(JsonReader::string)?,
-        b"namespace" => meta.namespace = reader.optional(JsonReader::string)?,
-        b"uid" => meta.uid = reader.optional(JsonReader::string)?,
-        b"resourceVersion" => meta.resource_version = reader.optional(JsonReader::string)?,
-        b"generation" => meta.generation = reader.value()?,
-        b"creationTimestamp" => meta.creation_timestamp = reader.value()?,
-        b"deletionTimestamp" => meta.deletion_timestamp = reader.value()?,
-        b"labels" => meta.labels = reader.optional(JsonReader::string_map)?,
-        b"annotations" => meta.annotations = reader.optional(JsonReader::string_map)?,
-        b"ownerReferences" => meta.owner_references = reader.value()?,
-        b"finalizers" => meta.finalizers = reader.value()?,
     })
 }
 
@@ -112,7 +81,7 @@ mod tests {
     use super::*;
 
     fn recorded() -> gantry_json::Value {
-        gantry_json::from_slice(include_bytes!("../tests/recorded/pod.json")).unwrap()
+        gantry_json::from_slice(include_bytes!("../../tests/recorded/pod.json")).unwrap()
     }
 
     /// The pod that the rules use, and the metadata that the garbage collector uses.
