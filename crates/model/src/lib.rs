@@ -47,7 +47,7 @@ pub use condition::{
 pub use deployment::{Deployment, DeploymentStatus, RollingLimits, Strategy};
 pub use disruption_budget::{BudgetCondition, BudgetRequirement, DisruptionBudget, DisruptionBudgetStatus};
 pub use draft::{PodDraft, ReplicaSetDraft};
-pub use edit::{DeploymentEdit, ReplicaSetEdit};
+pub use edit::{ChangedMember, DeploymentEdit, ReplicaSetEdit};
 pub use endpoints::{
     Endpoint, EndpointAddress, EndpointConditions, EndpointHints, EndpointPort, EndpointSlice,
     EndpointSliceDraft, EndpointSubset, EndpointTarget, Endpoints, EndpointsDraft, SliceContent,

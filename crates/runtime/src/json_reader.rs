@@ -24,6 +24,11 @@ impl<'t> JsonReader<'t> {
         self.at
     }
 
+    /// Whether all of the text was read.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at == self.text.len()
+    }
+
     /// Skips a value, and returns its place in the text.
     pub(crate) fn place(&mut self) -> Option<Range<usize>> {
         let start = self.at;
@@ -173,7 +178,7 @@ mod tests {
             }
             Some(())
         })?;
-        (reader.position() == json.len()).then_some((a, b))
+        reader.is_at_end().then_some((a, b))
     }
 
     #[test]

@@ -7,10 +7,9 @@ use std::sync::Arc;
 use bytes::Bytes;
 use gantry_client::{ApiResponse, RequestBody};
 use gantry_decide::gc::Resource;
-use gantry_json::to_vec;
 use gantry_model::{
-    Deployment, DeploymentEdit, DeploymentStatus, Meta, ObjectKey, ParseError, ReplicaSet, ReplicaSetEdit,
-    ReplicaSetStatus, ResourceVersion, Template, Uid, keys, protobuf,
+    ChangedMember, Deployment, DeploymentEdit, DeploymentStatus, Meta, ObjectKey, ParseError, ReplicaSet,
+    ReplicaSetEdit, ReplicaSetStatus, ResourceVersion, Template, Uid, keys, protobuf,
 };
 use k8s_openapi::api::apps::v1 as apps;
 use k8s_openapi::api::core::v1::PodTemplateSpec;
@@ -57,9 +56,6 @@ enum Content {
     Protobuf(Bytes),
 }
 
-/// A member of an object by its path, and the JSON of its new value.
-type ChangedMember<'a> = (&'a [&'a str], gantry_json::Result<Vec<u8>>);
-
 impl<N, W> Stored<N, W>
 where
     N: ParsedWorkload<W>,
@@ -79,7 +75,7 @@ where
         let text = &wire.text[wire.template.clone()];
         let template = match previous {
             Some(previous) if previous.template_text() == Some(text) => previous.parsed.template().clone(),
-            _ if text.is_empty() => Template::parse(PodTemplateSpec::default()),
+            _ if matches!(text, b"" | b"null") => Template::parse(PodTemplateSpec::default()),
             _ => gantry_json::from_slice(text).map(Template::parse).map_err(ParseError::malformed)?,
         };
         let parsed = N::parse(wire.object.clone(), template)?;
@@ -120,9 +116,9 @@ where
 
     /// The body of an update: the object with other values of some members. The change may be applied to its message if
     /// it has one.
-    fn changed<const M: usize>(
+    fn changed(
         &self,
-        members: [ChangedMember<'_>; M],
+        members: Vec<ChangedMember>,
         change_message: impl FnOnce(&[u8]) -> Option<Result<Vec<u8>, ParseError>>,
     ) -> Result<RequestBody, ParseError> {
         let mut text = match &self.content {
@@ -134,16 +130,14 @@ where
                 decode_object(W::API_VERSION, W::KIND, message)?.to_string().into_bytes()
             }
         };
-        for (path, value) in members {
-            let value = value.map_err(ParseError::malformed)?;
-            text = with_member(&text, path, &value)
+        for ChangedMember { path, value } in members {
+            let value = value.map(|value| value.to_string());
+            text = with_member(&text, path, value.as_deref().map(str::as_bytes))
                 .ok_or_else(|| ParseError::malformed(format!("its {} cannot be replaced", path.join("."))))?;
         }
         Ok(text.into())
     }
 }
-
-const ANNOTATIONS: &[&str] = &["metadata", "annotations"];
 
 impl CachedDeployment {
     /// The body of an update of the status and, if it is given, of the revision.
@@ -152,46 +146,31 @@ impl CachedDeployment {
         status: &DeploymentStatus,
         revision: Option<&str>,
     ) -> Result<RequestBody, ParseError> {
-        let rendered: ChangedMember<'_> = (&["status"], to_vec(&status.render()));
-        let Some(revision) = revision else {
-            return self.changed([rendered], |message| Some(status.replace_in_protobuf(message, None)));
-        };
-        let mut annotations = self.parsed.meta.annotations.clone();
-        annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
-        self.changed([rendered, (ANNOTATIONS, to_vec(&annotations))], |message| {
-            Some(status.replace_in_protobuf(message, Some(&annotations)))
+        let annotations = revision.map(|revision| {
+            let mut annotations = self.parsed.meta.annotations.clone();
+            annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
+            annotations
+        });
+        self.changed(status.changed_members(annotations.as_ref()), |message| {
+            Some(status.replace_in_protobuf(message, annotations.as_ref()))
         })
     }
 
     /// The body of an update by this edit.
     pub fn with_edit(&self, edit: &DeploymentEdit) -> Result<RequestBody, ParseError> {
-        let annotations: ChangedMember<'_> = (ANNOTATIONS, to_vec(&edit.annotations));
-        match &edit.template {
-            Some(template) => {
-                self.changed([annotations, (&["spec", "template"], to_vec(&template.render()))], |_| None)
-            }
-            None => self.changed([annotations], |message| edit.apply_to_protobuf(message)),
-        }
+        self.changed(edit.changed_members(), |message| edit.apply_to_protobuf(message))
     }
 }
 
 impl CachedReplicaSet {
     /// The body of an update of the status.
     pub fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, ParseError> {
-        self.changed([(&["status"], to_vec(&status.render()))], |message| {
-            Some(status.replace_in_protobuf(message))
-        })
+        self.changed(status.changed_members(), |message| Some(status.replace_in_protobuf(message)))
     }
 
     /// The body of an update by this edit.
     pub fn with_edit(&self, edit: &ReplicaSetEdit) -> Result<RequestBody, ParseError> {
-        let min_ready_seconds = (edit.min_ready_seconds != 0).then_some(edit.min_ready_seconds);
-        let members: [ChangedMember<'_>; 3] = [
-            (ANNOTATIONS, to_vec(&edit.annotations)),
-            (&["spec", "replicas"], to_vec(&edit.replicas.render())),
-            (&["spec", "minReadySeconds"], to_vec(&min_ready_seconds)),
-        ];
-        self.changed(members, |message| Some(edit.apply_to_protobuf(message)))
+        self.changed(edit.changed_members(), |message| Some(edit.apply_to_protobuf(message)))
     }
 }
 
@@ -270,7 +249,7 @@ parsed_workload! {
 /// Objects recorded from Kubernetes 1.37 in both encodings.
 #[cfg(test)]
 mod tests {
-    use gantry_json::Value;
+    use gantry_json::{Value, json};
     use gantry_model::{Pod, Replicas};
     use k8s_openapi::api::core::v1 as core;
 
@@ -378,6 +357,47 @@ mod tests {
             written(protobuf.with_status(&status).unwrap()),
             written(json.with_status(&status).unwrap())
         );
+    }
+
+    /// The members of the JSON of an update, without decoding them to types, which would drop unknown ones.
+    fn written_json(body: &RequestBody) -> Value {
+        gantry_json::from_slice(body.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn an_update_writes_members_that_are_unknown_here_and_the_version_that_was_read() {
+        let mut newer: Value = gantry_json::from_slice(REPLICA_SET[0]).unwrap();
+        for path in ["", "/metadata", "/spec", "/spec/template/spec", "/status"] {
+            newer.pointer_mut(path).unwrap()["fromTheFuture"] = json!({"a": [1, null]});
+        }
+        let body = format!("{newer}\n").into();
+        let response = ApiResponse { code: 200, body, is_protobuf: false, warnings: Vec::new() };
+        let set = CachedReplicaSet::of_response(&response, None).unwrap();
+        let edit = ReplicaSetEdit {
+            replicas: 5.into(),
+            annotations: [("a".to_owned(), "b".to_owned())].into(),
+            min_ready_seconds: 0,
+        };
+        let mut expected = newer.clone();
+        expected["metadata"].as_object_mut().unwrap().remove("managedFields");
+        expected["metadata"]["annotations"] = json!({"a": "b"});
+        expected["spec"]["replicas"] = 5.into();
+        expected["spec"].as_object_mut().unwrap().remove("minReadySeconds");
+        assert_eq!(written_json(&set.with_edit(&edit).unwrap()), expected);
+        assert_eq!(expected["metadata"]["resourceVersion"], newer["metadata"]["resourceVersion"]);
+    }
+
+    #[test]
+    fn a_status_and_annotations_are_added_where_there_are_none() {
+        let object = r#"{"metadata":{"name":"web","namespace":"shop","uid":"u","resourceVersion":"3"},"spec":{"selector":{},"template":null}}"#;
+        let body = format!("{object}\n").into();
+        let response = ApiResponse { code: 200, body, is_protobuf: false, warnings: Vec::new() };
+        let deployment = CachedDeployment::of_response(&response, None).unwrap();
+        let status = DeploymentStatus { replicas: 1.into(), ..deployment.parsed.status.clone() };
+        let written = written_json(&deployment.with_status(&status, Some("2")).unwrap());
+        assert_eq!(written["status"]["replicas"], json!(1));
+        assert_eq!(written["metadata"]["annotations"][keys::REVISION], json!("2"));
+        assert_eq!((&written["kind"], &written["apiVersion"]), (&json!("Deployment"), &json!("apps/v1")));
     }
 
     /// Most states of an object differ in its status only.

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::json_reader::JsonReader;
+use crate::json_text::member_with_comma;
 
 /// Removes `metadata.managedFields` from the JSON of an object; anything unexpected is left to the decoder.
 pub(crate) fn without_managed_fields(object: &[u8]) -> Cow<'_, [u8]> {
@@ -35,12 +36,7 @@ fn managed_fields(object: &[u8]) -> Option<Range<usize>> {
         }
         _ => reader.skip(),
     });
-    let Range { start, end } = found?;
-    Some(match (object[start - 1], object.get(end)?) {
-        (b',', _) => start - 1..end,
-        (_, b',') => start..end + 1,
-        _ => start..end,
-    })
+    member_with_comma(object, found?)
 }
 
 #[cfg(test)]
