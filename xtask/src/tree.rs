@@ -67,7 +67,8 @@ impl Tree {
 /// Hidden folders other than ours, build output, and all that cargo marked as a cache.
 fn is_left_out(folder: &Path, path: &str) -> bool {
     let is_hidden = path.rsplit('/').next().is_some_and(|name| name.starts_with('.'));
-    is_hidden && path != ".cargo" && path != ".ci" || path == "target" || folder.join("CACHEDIR.TAG").exists()
+    let is_ours = matches!(path, ".cargo" | ".ci");
+    (is_hidden && !is_ours) || path == "target" || folder.join("CACHEDIR.TAG").exists()
 }
 
 #[cfg(test)]

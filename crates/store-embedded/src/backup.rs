@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use gantry_store::memory::{HistoryLimits, State};
-use gantry_store::{Item, Revision, Versioned};
+use gantry_store::{Item, Revision};
 
 use crate::disk::{Directory, Disk};
 use crate::error::OpenError;
@@ -107,9 +107,10 @@ pub(crate) fn write_state(
     header: snapshot::Header,
     state: &State,
 ) -> Result<(), OpenError> {
-    let mut items = state.live().iter().map(|(key, value)| {
-        let Versioned { value, revision } = value.versioned();
-        Item { key: key.clone(), value, revision }
+    let mut items = state.live().iter().map(|(key, version)| Item {
+        key: key.clone(),
+        value: version.value.clone(),
+        revision: version.revision,
     });
     let more = || Ok(items.by_ref().take(64).collect());
     snapshot::write_as(disk, name, header, more).map_err(OpenError::writing(&disk.path(name)))

@@ -24,12 +24,12 @@ pub(crate) struct Engine {
     log: Log,
     maintenance: Arc<Maintenance>,
     /// The time at which all history beyond its limits was last dropped.
-    reclaimed_at_millis: u64,
+    forgot_at_millis: u64,
 }
 
 /// The interval at which all history beyond its limits is dropped. A write drops as much of it as several writes add,
 /// but after a rollout few writes follow many: a lease is renewed from time to time.
-pub(crate) const RECLAIM_EVERY: Duration = Duration::from_secs(10);
+pub(crate) const FORGET_EVERY: Duration = Duration::from_secs(10);
 
 /// The result of a batch: a response for each transaction, and wakers of watchers.
 pub(crate) struct BatchResult {
@@ -56,7 +56,7 @@ impl Engine {
         let live = Live::new(state);
         let maintenance = Arc::new(Maintenance::new(disk, Arc::clone(&live), options, files, segment.bytes));
         let log = Log::new(Arc::clone(&maintenance), segment, end);
-        Ok(Self { live, log, maintenance, reclaimed_at_millis: 0 })
+        Ok(Self { live, log, maintenance, forgot_at_millis: 0 })
     }
 
     pub(crate) fn live(&self) -> &Arc<Live> {
@@ -82,13 +82,13 @@ impl Engine {
         self.log.sync_mark();
     }
 
-    /// Reclaims memory if that was not done for a while. Called after each batch, and when there was none for that long.
-    pub(crate) fn reclaim(&mut self) {
+    /// Drops all history beyond its limits if that was not done for a while. Called after each batch, and when there was none for that long.
+    pub(crate) fn forget(&mut self) {
         let now = self.now();
         // The system's clock may have been set back.
-        if u128::from(now.abs_diff(self.reclaimed_at_millis)) >= RECLAIM_EVERY.as_millis() {
-            self.live.reclaim(now);
-            self.reclaimed_at_millis = now;
+        if u128::from(now.abs_diff(self.forgot_at_millis)) >= FORGET_EVERY.as_millis() {
+            self.live.forget(now);
+            self.forgot_at_millis = now;
         }
     }
 

@@ -10,7 +10,7 @@ use gantry_store::{Error, Revision, Transaction};
 use tokio::sync::oneshot;
 
 use crate::disk_health::DiskHealth;
-use crate::engine::{BatchResult, Engine, RECLAIM_EVERY};
+use crate::engine::{BatchResult, Engine, FORGET_EVERY};
 use crate::maintenance::MaintenanceRequest;
 
 /// The queued requests.
@@ -114,17 +114,17 @@ pub(crate) fn start(
         let mut last_batch = 0;
         loop {
             let is_mark_unsynced = writer.engine.is_mark_unsynced();
-            match queue.take(last_batch, if is_mark_unsynced { IDLE } else { RECLAIM_EVERY }) {
+            match queue.take(last_batch, if is_mark_unsynced { IDLE } else { FORGET_EVERY }) {
                 Taken::Requests(requests) => {
                     last_batch = requests.len();
                     writer.write(requests);
-                    writer.engine.reclaim();
+                    writer.engine.forget();
                 }
                 Taken::Nothing if is_mark_unsynced => {
                     writer.engine.sync_mark();
                     writer.record_health();
                 }
-                Taken::Nothing => writer.engine.reclaim(),
+                Taken::Nothing => writer.engine.forget(),
                 Taken::Closed => break,
             }
         }

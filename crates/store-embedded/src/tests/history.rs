@@ -91,7 +91,7 @@ fn what_many_writes_left_is_forgotten_although_few_follow() {
     let mut engine = open(&disk, Options { history, clock, ..Options::default() }).unwrap();
     let mut write = |number: u32| {
         put(&mut engine, "/a", &number.to_string()).unwrap();
-        engine.reclaim();
+        engine.forget();
         engine.live().usage().changes
     };
     assert_eq!((0..3000).map(&mut write).last(), Some(3000));

@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::ops::Bound;
 
-use crate::memory::live_values::LiveValue;
 use crate::memory::state::State;
 use crate::{Error, Item, Key, Prefix, Revision, Versioned};
 
@@ -55,7 +54,7 @@ impl Cursor {
     pub fn remaining(&mut self, state: &State) -> Result<u64, Error> {
         self.collect(state)?;
         if self.past.is_empty() {
-            return Ok(state.live().range(self.range()).count() as u64);
+            return Ok(state.live().range::<[u8], _>(self.range()).count() as u64);
         }
         Ok(self.rest(state).count() as u64)
     }
@@ -79,7 +78,7 @@ impl Cursor {
     }
 
     fn rest<'a>(&'a self, state: &'a State) -> impl Iterator<Item = Item> + 'a {
-        let present = state.live().range(self.range()).peekable();
+        let present = state.live().range::<[u8], _>(self.range()).peekable();
         let past = self.past.range::<[u8], _>(self.range()).peekable();
         MergedItems { present, past }
     }
@@ -104,7 +103,7 @@ struct MergedItems<P: Iterator, Q: Iterator> {
 
 impl<'a, P, Q> Iterator for MergedItems<P, Q>
 where
-    P: Iterator<Item = (&'a Key, &'a LiveValue)>,
+    P: Iterator<Item = (&'a Key, &'a Versioned)>,
     Q: Iterator<Item = (&'a Key, &'a Option<Versioned>)>,
 {
     type Item = Item;
@@ -116,17 +115,17 @@ where
                 (_, past) => past.is_some(),
             };
             if !past_first {
-                return self.present.next().map(|(key, value)| item(key, value.versioned()));
+                return self.present.next().map(|(key, version)| item(key, version));
             }
             let (key, version) = self.past.next()?;
             self.present.next_if(|(present, _)| *present == key);
             if let Some(version) = version {
-                return Some(item(key, version.clone()));
+                return Some(item(key, version));
             }
         }
     }
 }
 
-fn item(key: &Key, Versioned { value, revision }: Versioned) -> Item {
-    Item { key: key.clone(), value, revision }
+fn item(key: &Key, version: &Versioned) -> Item {
+    Item { key: key.clone(), value: version.value.clone(), revision: version.revision }
 }

@@ -11,7 +11,7 @@
 //! So history takes memory for differences only. The last value of a deleted key is stored as a difference from the
 //! last value of another deleted key, which is probably similar.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -19,8 +19,6 @@ use bytes::Bytes;
 
 use crate::memory::byte_log::{ByteLog, Span};
 use crate::memory::delta;
-use crate::memory::live_values::LiveValues;
-use crate::memory::similar_values::SimilarValues;
 use crate::{Change, Event, Key, Revision, Versioned};
 
 /// The limits of history; records beyond either of them are dropped.
@@ -92,15 +90,33 @@ pub(crate) struct History {
     whole_bytes: usize,
     /// The last revision whose records are dropped.
     forgotten: Revision,
-    /// Last values of deleted keys.
-    deleted: SimilarValues,
+    siblings: Siblings,
 }
+
+/// Last values of deleted keys, which are the bases of differences for their siblings.
+#[derive(Debug, Default)]
+struct Siblings(VecDeque<Sibling>);
+
+#[derive(Debug)]
+struct Sibling {
+    /// The part of the key that siblings have in common.
+    parent: Box<[u8]>,
+    value: Arc<[u8]>,
+}
+
+/// The live values, to which the last record of each key refers.
+pub(crate) type LiveValues = BTreeMap<Key, Versioned>;
 
 /// The size of a record without its key and replaced value: the record itself, and its share of the queue's unused
 /// capacity.
 const RECORD_BYTES: usize = 160;
 /// The maximum number of differences between a value and one that is kept whole, so that reading one record is never expensive.
 const LINKS_MAX: u8 = 16;
+/// The maximum number of deleted values that are bases of differences: kinds times namespaces in which much is deleted
+/// at a time.
+const SIBLINGS_MAX: usize = 64;
+/// The maximum size of these values; they are not counted after their records are dropped.
+const SIBLING_BYTES_MAX: usize = 16 << 10;
 
 impl HistoryLimits {
     /// Without limits; for tests that compare all of history.
@@ -138,7 +154,7 @@ impl History {
     /// A history that begins after a revision.
     pub(crate) fn after_revision(forgotten: Revision) -> Self {
         let (records, contents) = (VecDeque::new(), ByteLog::default());
-        Self { records, contents, bytes: 0, whole_bytes: 0, forgotten, deleted: SimilarValues::default() }
+        Self { records, contents, bytes: 0, whole_bytes: 0, forgotten, siblings: Siblings::default() }
     }
 
     pub(crate) fn forgotten(&self) -> Revision {
@@ -193,10 +209,13 @@ impl History {
 
     /// Keeps the last value of a key.
     fn keep_last(&mut self, key: &Key, value: &[u8]) -> Kept {
-        match self.deleted.delta(key, value) {
-            Some((sibling, delta)) => Kept::FromSibling(sibling, self.contents.push(&delta)),
-            None => Kept::Whole(self.contents.push(value)),
+        let sibling = self.siblings.of(key);
+        let delta = sibling.as_ref().and_then(|sibling| delta::between(sibling, value));
+        if let Some((sibling, delta)) = sibling.zip(delta) {
+            return Kept::FromSibling(sibling, self.contents.push(&delta));
         }
+        self.siblings.replace(key, value);
+        Kept::Whole(self.contents.push(value))
     }
 
     /// The index of the record of a key at a revision.
@@ -229,7 +248,7 @@ impl History {
     fn value(&self, record: &Record, live: &LiveValues) -> Option<Bytes> {
         match record.written {
             Written::Nothing => None,
-            Written::Live => live.get(self.key(record)).map(|value| value.versioned().value),
+            Written::Live => live.get(self.key(record)).map(|version| version.value.clone()),
             Written::ReplacedAt(revision) => {
                 let replacing = self.position(revision, self.key(record))?;
                 self.previous(&self.records[replacing], live).map(|previous| previous.value)
@@ -273,7 +292,7 @@ impl History {
         }
         self.contents.drop_before(self.records.front().map(|oldest| oldest.key));
         if self.records.is_empty() {
-            self.deleted = SimilarValues::default();
+            self.siblings = Siblings::default();
         }
         // The capacity doubles when the queue is full. With this bound at least a quarter of the records are added or
         // removed before it changes again.
@@ -289,6 +308,29 @@ impl History {
     pub(crate) fn len(&self) -> usize {
         self.records.len()
     }
+}
+
+impl Siblings {
+    /// The base for the last value of this key, which is probably similar.
+    fn of(&self, key: &Key) -> Option<Arc<[u8]>> {
+        self.0.iter().find(|sibling| *sibling.parent == *parent(key)).map(|sibling| sibling.value.clone())
+    }
+
+    /// Makes this the base for the last values of later deleted siblings.
+    fn replace(&mut self, key: &Key, value: &[u8]) {
+        if value.len() <= SIBLING_BYTES_MAX {
+            self.0.retain(|sibling| *sibling.parent != *parent(key));
+            self.0.truncate(SIBLINGS_MAX - 1);
+            self.0.push_front(Sibling { parent: parent(key).into(), value: value.into() });
+        }
+    }
+}
+
+/// A key up to its last slash. The rest is a name among values of one kind.
+fn parent(key: &Key) -> &[u8] {
+    let key = key.as_bytes();
+    let end = key.iter().rposition(|byte| *byte == b'/').unwrap_or_default();
+    &key[..end]
 }
 
 #[cfg(test)]
@@ -402,18 +444,18 @@ mod tests {
         for number in 0..100 {
             write(&mut state, &format!("/pods/{number}"), Some(b"v".to_vec()));
         }
-        state.reclaim(9_000);
+        state.forget(9_000);
         assert_eq!(state.usage().changes, 100, "recent changes are kept for watchers that resume");
         for number in 0..40 {
             write_at(&mut state, &format!("/others/{number}"), 8_000);
         }
-        state.reclaim(11_000);
+        state.forget(11_000);
         let bytes = state.usage().history_bytes;
         assert!((9_000..=10_000).contains(&bytes), "{bytes}: a quarter of the limit");
-        state.reclaim(19_000);
+        state.forget(19_000);
         let bytes = state.usage().history_bytes;
         assert!((2_000..=2_500).contains(&bytes), "{bytes}");
-        state.reclaim(109_000);
+        state.forget(109_000);
         assert_eq!(state.usage().changes, 0);
     }
 

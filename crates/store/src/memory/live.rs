@@ -157,9 +157,13 @@ impl Live {
         self.state_mut().compact(through)
     }
 
-    /// Drops all history beyond its limits and stores all unchanged values as deltas, as writes do step by step.
-    pub fn reclaim(&self, now_millis: u64) {
-        while self.state_mut().reclaim(now_millis) {}
+    /// Drops history beyond its limits, as writes do. For a store without writes.
+    pub fn forget(&self, now_millis: u64) {
+        let mut before = usize::MAX;
+        while before > self.usage().changes {
+            before = self.usage().changes;
+            self.state_mut().forget(now_millis);
+        }
     }
 
     /// Ends all current and future watches, with this reason.
@@ -194,7 +198,7 @@ impl Live {
                 state.apply(transaction, at_millis, (!watch_hub.is_idle()).then_some(&mut events));
             }
             for _ in 0..count {
-                state.reclaim(at_millis);
+                state.forget(at_millis);
             }
         }
         let mut wakers = Vec::new();

@@ -8,8 +8,6 @@ mod cursor;
 mod delta;
 mod history;
 mod live;
-mod live_values;
-mod similar_values;
 mod staged;
 mod state;
 mod watch_hub;
@@ -25,7 +23,6 @@ use crate::{Error, Key, Prefix, Revision, Transaction, Watch};
 pub use cursor::Cursor;
 pub use history::HistoryLimits;
 pub use live::{Live, SteppedRead, Wakes};
-pub use live_values::{LiveValue, LiveValues};
 pub use staged::Staged;
 pub use state::{State, Usage};
 

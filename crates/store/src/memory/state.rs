@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::memory::history::{History, HistoryLimits, Record};
-use crate::memory::live_values::{LiveValue, LiveValues};
+use bytes::Bytes;
+
+use crate::memory::history::{History, HistoryLimits, LiveValues, Record};
 use crate::memory::staged::Staged;
-use crate::{Bounds, Change, Error, Event, Fetched, Key, Revision, Transaction, Versioned};
+use crate::{Bounds, Change, Error, Event, Fetched, Key, Op, Revision, Transaction, Versioned};
 
 /// The revisioned map.
 ///
@@ -14,6 +15,7 @@ use crate::{Bounds, Change, Error, Event, Fetched, Key, Revision, Transaction, V
 #[derive(Debug)]
 pub struct State {
     live: LiveValues,
+    live_bytes: usize,
     history: History,
     limits: HistoryLimits,
     current: Revision,
@@ -39,8 +41,6 @@ pub struct Usage {
 /// The maximum number of records dropped per applied transaction, so that no write pays for a long idle time before
 /// it.
 const FORGET_STEP: usize = 256;
-/// The maximum number of values that are stored as deltas per applied transaction, each of which takes some microseconds.
-const ENCODE_STEP: usize = 8;
 
 impl State {
     /// The empty store.
@@ -50,8 +50,9 @@ impl State {
 
     /// A store with its keys at one revision, and no history before it.
     pub fn at(revision: Revision, live: BTreeMap<Key, Versioned>, limits: HistoryLimits) -> Self {
-        let (live, history) = (LiveValues::of(live), History::after_revision(revision));
-        Self { live, history, limits, current: revision, floor: revision, pins: BTreeMap::new() }
+        let live_bytes = live.iter().map(|(key, version)| key.as_bytes().len() + version.value.len()).sum();
+        let (history, pins) = (History::after_revision(revision), BTreeMap::new());
+        Self { live, live_bytes, history, limits, current: revision, floor: revision, pins }
     }
 
     /// The oldest readable and the current revision.
@@ -63,20 +64,20 @@ impl State {
     pub fn usage(&self) -> Usage {
         Usage {
             keys: self.live.len(),
-            live_bytes: self.live.bytes(),
+            live_bytes: self.live_bytes,
             changes: self.history.len(),
             history_bytes: self.history.bytes(),
         }
     }
 
     /// The keys as they are now.
-    pub fn live(&self) -> &LiveValues {
+    pub fn live(&self) -> &BTreeMap<Key, Versioned> {
         &self.live
     }
 
     /// Reads one key.
     pub fn get(&self, key: &Key) -> Fetched {
-        Fetched { revision: self.current, found: self.live.get(key.as_bytes()).map(LiveValue::versioned) }
+        Fetched { revision: self.current, found: self.live.get(key).cloned() }
     }
 
     /// Whether the state at this revision can be read.
@@ -99,14 +100,9 @@ impl State {
     /// Whether every condition of a transaction holds after those staged before it.
     fn check(&self, staged: &Staged, transaction: &Transaction) -> Result<(), Error> {
         for (key, expected) in transaction.conditions() {
-            let staged = staged.get(key);
-            let revision = match staged {
-                Some(version) => version.as_ref().map(|version| version.revision),
-                None => self.live.get(key.as_bytes()).map(LiveValue::revision),
-            };
-            if expected != revision {
-                let current = staged.cloned().unwrap_or_else(|| self.get(key).found);
-                return Err(Error::Conflict { key: key.clone(), current });
+            let current = staged.get(key).map_or_else(|| self.live.get(key), Option::as_ref);
+            if expected != current.map(|version| version.revision) {
+                return Err(Error::Conflict { key: key.clone(), current: current.cloned() });
             }
         }
         Ok(())
@@ -122,10 +118,7 @@ impl State {
     ) {
         self.current = self.current.next();
         for (key, op) in transaction.into_ops() {
-            let previous = match op.value() {
-                Some(value) => self.live.insert(&key, value.clone(), self.current, at_millis),
-                None => self.live.remove(&key),
-            };
+            let previous = self.apply_op(&key, &op);
             self.history.push((&key, self.current, at_millis), op.value(), previous.clone());
             if let Some(events) = &mut events {
                 let change = Change::of(self.current, op.value().cloned(), previous);
@@ -138,28 +131,21 @@ impl State {
     pub fn replay(&mut self, transaction: Transaction, at_millis: u64) -> Result<(), Error> {
         self.check(&Staged::default(), &transaction)?;
         self.apply(transaction, at_millis, None);
-        self.reclaim(at_millis);
+        self.forget(at_millis);
         Ok(())
     }
 
-    /// Drops records beyond the limits and stores unchanged values as deltas, a bounded number of each. Returns whether
-    /// there are more.
-    pub fn reclaim(&mut self, now_millis: u64) -> bool {
-        let is_encoding_left = self.live.encode_unchanged(now_millis, ENCODE_STEP);
-        self.forget_overdue(now_millis) || is_encoding_left
-    }
-
-    fn forget_overdue(&mut self, now_millis: u64) -> bool {
+    /// Drops records beyond the limits, a bounded number of them.
+    pub fn forget(&mut self, now_millis: u64) {
         for _ in 0..FORGET_STEP {
             match self.history.overdue(&self.limits, now_millis) {
                 Some(oldest) if self.pins.keys().next().is_none_or(|pinned| oldest <= *pinned) => {
                     self.floor = self.floor.max(oldest);
                     self.history.forget(oldest);
                 }
-                _ => return false,
+                _ => return,
             }
         }
-        true
     }
 
     /// Compacts history: afterwards `through` is the oldest readable revision.
@@ -198,6 +184,20 @@ impl State {
             }
         }
         self.history.forget(self.forgettable());
+    }
+
+    /// Writes one key, and returns the value that was replaced.
+    fn apply_op(&mut self, key: &Key, op: &Op) -> Option<Versioned> {
+        let written = op.value().map(|value| Versioned { value: value.clone(), revision: self.current });
+        let previous = match (written, self.live.get_mut(key)) {
+            (Some(written), Some(present)) => Some(std::mem::replace(present, written)),
+            (Some(written), None) => self.live.insert(key.clone(), written),
+            (None, _) => self.live.remove(key),
+        };
+        let bytes = |value: Option<&Bytes>| value.map_or(0, |value| value.len() + key.as_bytes().len());
+        self.live_bytes += bytes(op.value());
+        self.live_bytes -= bytes(previous.as_ref().map(|previous| &previous.value));
+        previous
     }
 
     /// The last revision whose records may be dropped: not after the floor, nor after a pinned revision.
