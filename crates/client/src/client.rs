@@ -32,6 +32,15 @@ pub struct ApiClient {
 
 type Observer = Arc<dyn Fn(&Method, Option<StatusCode>) + Send + Sync>;
 
+/// How long a response takes to arrive.
+#[derive(Clone, Copy)]
+enum Length {
+    /// It ends soon.
+    Short,
+    /// It is a stream, which may last.
+    Streamed,
+}
+
 /// The response to a request that succeeded.
 #[derive(Clone, Debug)]
 pub struct ApiResponse {
@@ -143,7 +152,7 @@ impl ApiClient {
     /// Starts a watch, which the server ends.
     pub fn watch<'a>(&'a self, request: &'a ApiRequest) -> BoxFuture<'a, Result<WatchLines, RequestError>> {
         let started = async {
-            let response = self.respond(request).await?;
+            let response = self.respond(request, Length::Streamed).await?;
             let (warnings, is_protobuf) = (warnings(response.headers()), is_protobuf(response.headers()));
             Ok(WatchLines::new(response.into_body().into_data_stream(), is_protobuf, warnings))
         };
@@ -156,7 +165,7 @@ impl ApiClient {
         request: &'a ApiRequest,
     ) -> BoxFuture<'a, Result<ResponseChunks, RequestError>> {
         Box::pin(async {
-            let response = self.respond(request).await?;
+            let response = self.respond(request, Length::Streamed).await?;
             let warnings = warnings(response.headers());
             Ok(ResponseChunks { body: response.into_body(), warnings })
         })
@@ -172,7 +181,7 @@ impl ApiClient {
     }
 
     async fn send_once(&self, request: &ApiRequest) -> Result<ApiResponse, RequestError> {
-        let (parts, body) = self.respond(request).await?.into_parts();
+        let (parts, body) = self.respond(request, Length::Short).await?.into_parts();
         let body = body.collect().await?.to_bytes();
         Ok(ApiResponse {
             code: parts.status.as_u16(),
@@ -183,8 +192,15 @@ impl ApiClient {
     }
 
     /// The response, with the body unread if it is a success.
-    async fn respond(&self, request: &ApiRequest) -> Result<Response<ResponseBody>, RequestError> {
-        let response = self.transport.send(request.to_http()).await;
+    async fn respond(
+        &self,
+        request: &ApiRequest,
+        length: Length,
+    ) -> Result<Response<ResponseBody>, RequestError> {
+        let response = match length {
+            Length::Short => self.transport.send(request.to_http()).await,
+            Length::Streamed => self.transport.send_streamed(request.to_http()).await,
+        };
         if let Some(observer) = &self.observer {
             observer(request.method(), response.as_ref().ok().map(Response::status));
         }

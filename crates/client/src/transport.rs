@@ -10,6 +10,7 @@ use futures::future::BoxFuture;
 use http::{HeaderName, HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use tower::Service;
 
@@ -71,13 +72,21 @@ impl ApiTransport {
         Self(Route::InProcess(serve))
     }
 
-    /// Sends a request. The body of the response is not read yet.
+    /// Sends a request whose response ends soon. The body of the response is not read yet.
     pub async fn send(&self, request: Request<Full<Bytes>>) -> Result<Response<ResponseBody>, RequestError> {
         match &self.0 {
-            Route::Connection(connection) => {
-                let response = connection.send(request).await?;
-                Ok(response.map(|body| body.map_err(RequestError::transport).boxed_unsync()))
-            }
+            Route::Connection(connection) => connection.send(request).await.map(boxed),
+            Route::InProcess(serve) => serve(request).await,
+        }
+    }
+
+    /// Sends a request whose response is a stream, which may last.
+    pub async fn send_streamed(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<ResponseBody>, RequestError> {
+        match &self.0 {
+            Route::Connection(connection) => connection.send_streamed(request).await.map(boxed),
             Route::InProcess(serve) => serve(request).await,
         }
     }
@@ -97,7 +106,7 @@ impl ApiTransport {
         headers.insert(header::CONNECTION, HeaderValue::from_static("Upgrade"));
         headers.insert(header::UPGRADE, HeaderValue::from_static("SPDY/3.1"));
         headers.insert(STREAM_PROTOCOL, HeaderValue::from_static(protocol));
-        let mut response = connection.send(request).await?;
+        let mut response = connection.send_streamed(request).await?;
         if response.status() != StatusCode::SWITCHING_PROTOCOLS {
             let code = response.status().as_u16();
             let body = response.into_body().collect().await.map_err(RequestError::transport)?.to_bytes();
@@ -124,6 +133,10 @@ impl ApiTransport {
             Route::InProcess(_) => "default",
         }
     }
+}
+
+fn boxed(response: Response<Incoming>) -> Response<ResponseBody> {
+    response.map(|body| body.map_err(RequestError::transport).boxed_unsync())
 }
 
 impl fmt::Debug for ApiTransport {

@@ -24,9 +24,19 @@ use crate::write_fence::WriteFence;
 /// Opens connections to a server.
 pub(super) type ServerConnector = TimeoutConnector<HttpsConnector<FencedConnector>>;
 
+/// The versions of HTTP that are offered to the server.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Versions {
+    /// One request at a time on each connection.
+    Http1,
+    /// Also HTTP/2: all requests share a connection, if the server chooses it.
+    All,
+}
+
 /// Returns the connector of a configuration. While the fence is closed, nothing is written on its connections.
 pub(super) fn connector(
     config: &ClientConfig,
+    versions: Versions,
     fence: Option<WriteFence>,
 ) -> Result<ServerConnector, ConfigError> {
     let mut http = HttpConnector::new();
@@ -37,8 +47,11 @@ pub(super) fn connector(
         Some(_) => builder.with_server_name_resolver(FixedServerNameResolver::new(config.server_name()?)),
         None => builder,
     };
-    let mut connector =
-        TimeoutConnector::new(builder.enable_http1().wrap_connector(FencedConnector { http, fence }));
+    let fenced = FencedConnector { http, fence };
+    let mut connector = TimeoutConnector::new(match versions {
+        Versions::Http1 => builder.enable_http1().wrap_connector(fenced),
+        Versions::All => builder.enable_all_versions().wrap_connector(fenced),
+    });
     connector.set_connect_timeout(config.connect_timeout);
     connector.set_read_timeout(config.read_timeout);
     connector.set_write_timeout(config.write_timeout);

@@ -1,4 +1,7 @@
-//! Connections to a server over HTTP/1.1, with or without TLS.
+//! Connections to a server, with or without TLS.
+//!
+//! Requests share one connection over HTTP/2 where the server offers it. Watches and other streams have connections of
+//! their own over HTTP/1.1: a server limits the streams of a connection, and a request must not wait for a watch to end.
 
 mod config;
 mod connector;
@@ -12,21 +15,31 @@ pub use credentials::RequestCredentials;
 pub use exec_plugin::{ExecCredentials, ExecPlugin};
 pub use forward::{forward, forward_with_body};
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Request, Response, StatusCode, Uri, header};
 use http_body_util::Full;
 use hyper::body::Incoming;
 use hyper_util::client::legacy;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 
 use crate::error::RequestError;
 use crate::write_fence::WriteFence;
-use connector::ServerConnector;
+use connector::{ServerConnector, Versions};
+
+type HttpClient = legacy::Client<ServerConnector, Full<Bytes>>;
+
+/// The interval at which the server of a request over HTTP/2 has to confirm that it is connected, and the time that it has for that;
+/// as in client-go.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// The connections to one server, which are opened as they are needed.
 pub(crate) struct Connection {
-    client: legacy::Client<ServerConnector, Full<Bytes>>,
+    requests: HttpClient,
+    streams: HttpClient,
     server: Uri,
     credentials: RequestCredentials,
     /// Added to every request.
@@ -37,9 +50,16 @@ pub(crate) struct Connection {
 impl Connection {
     /// Prepares connections for a configuration, on which nothing is written while the fence is closed.
     pub(crate) fn new(config: &ClientConfig, fence: Option<WriteFence>) -> Result<Self, ConfigError> {
-        let connector = connector::connector(config, fence)?;
+        let client = |versions| -> Result<HttpClient, ConfigError> {
+            let connector = connector::connector(config, versions, fence.clone())?;
+            let mut builder = legacy::Client::builder(TokioExecutor::new());
+            builder.timer(TokioTimer::new());
+            builder.http2_keep_alive_interval(PING_INTERVAL).http2_keep_alive_timeout(PING_TIMEOUT);
+            Ok(builder.build(connector))
+        };
         Ok(Self {
-            client: legacy::Client::builder(TokioExecutor::new()).build(connector),
+            requests: client(Versions::All)?,
+            streams: client(Versions::Http1)?,
             server: config.server.clone(),
             credentials: config.credentials.clone(),
             headers: config.headers.clone(),
@@ -47,9 +67,25 @@ impl Connection {
         })
     }
 
-    /// Sends a request with the credentials of the configuration.
+    /// Sends a request whose response ends soon, with the credentials of the configuration.
     pub(crate) async fn send(
         &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, RequestError> {
+        self.send_by(&self.requests, request).await
+    }
+
+    /// Sends a request whose response is a stream or an upgrade, on a connection of its own.
+    pub(crate) async fn send_streamed(
+        &self,
+        request: Request<Full<Bytes>>,
+    ) -> Result<Response<Incoming>, RequestError> {
+        self.send_by(&self.streams, request).await
+    }
+
+    async fn send_by(
+        &self,
+        client: &HttpClient,
         mut request: Request<Full<Bytes>>,
     ) -> Result<Response<Incoming>, RequestError> {
         *request.uri_mut() = absolute(&self.server, request.uri())?;
@@ -59,7 +95,7 @@ impl Connection {
         if let Some(value) = self.credentials.authorization().await.map_err(RequestError::unanswered)? {
             request.headers_mut().insert(header::AUTHORIZATION, value);
         }
-        let response = self.client.request(request).await.map_err(RequestError::transport)?;
+        let response = client.request(request).await.map_err(RequestError::transport)?;
         if response.status() == StatusCode::UNAUTHORIZED {
             self.credentials.renew().await;
         }
