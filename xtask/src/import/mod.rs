@@ -29,8 +29,8 @@ use table::{Key, Table};
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask import PATH [--check]
 
-Regenerate the tables of fields, merging lists, enumerations, required fields, served resources and bootstrap roles
-from a checkout of Kubernetes, and show what changes. Descriptions are not imported. Review the difference, then run
+Regenerate the tables of fields, names in Go, merging lists, enumerations, required fields, served resources and
+bootstrap roles from a checkout of Kubernetes, and show what changes. Descriptions are not imported. Review the difference, then run
 the tests of the crates with tables.
 
   PATH      The root of the checkout
@@ -39,6 +39,8 @@ the tests of the crates with tables.
 
 const FIELDS: (&str, Key) = ("crates/schema/src/schema/fields.tsv", Key::Columns(1));
 const LISTS: (&str, Key) = ("crates/schema/src/schema/lists.tsv", Key::Columns(2));
+const GO_NAMES: (&str, Key) = ("crates/registry/src/validation/go_names.tsv", Key::Columns(2));
+const GO_TYPES: (&str, Key) = ("crates/schema/src/decode/go_types.tsv", Key::Columns(2));
 const ENUMS: (&str, Key) = ("crates/openapi/src/enums.tsv", Key::Columns(2));
 const OPTIONAL: (&str, Key) = ("crates/openapi/src/optional.tsv", Key::Columns(1));
 const REQUIRED: (&str, Key) = ("crates/openapi/src/required.tsv", Key::Columns(1));
@@ -130,6 +132,8 @@ fn import(checkout: &Path, root: &Path) -> Result<Import, String> {
     for (which, entries) in [
         (FIELDS, selection.fields()),
         (LISTS, selection.lists()?),
+        (GO_NAMES, selection.go_names()),
+        (GO_TYPES, selection.go_types()),
         (ENUMS, selection.enums()),
         (OPTIONAL, selection.required(false)),
         (REQUIRED, selection.required(true)),
