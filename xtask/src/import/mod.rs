@@ -13,7 +13,7 @@ mod proto;
 mod schema;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -41,12 +41,16 @@ const FIELDS: (&str, Key) = ("crates/schema/src/schema/fields.tsv", Key::Columns
 const LISTS: (&str, Key) = ("crates/schema/src/schema/lists.tsv", Key::Columns(2));
 const GO_NAMES: (&str, Key) = ("crates/registry/src/validation/go_names.tsv", Key::Columns(2));
 const GO_TYPES: (&str, Key) = ("crates/schema/src/decode/go_types.tsv", Key::Columns(2));
+const POINTERS: (&str, Key) = ("crates/model/src/template/pointers.tsv", Key::Columns(1));
 const ENUMS: (&str, Key) = ("crates/openapi/src/enums.tsv", Key::Columns(2));
 const OPTIONAL: (&str, Key) = ("crates/openapi/src/optional.tsv", Key::Columns(1));
 const REQUIRED: (&str, Key) = ("crates/openapi/src/required.tsv", Key::Columns(1));
 const SERVED: (&str, Key) = ("crates/schema/src/kinds/served.tsv", Key::Columns(3));
 const SUBRESOURCES: (&str, Key) = ("crates/schema/src/kinds/subresources.tsv", Key::Columns(1));
 const ROLES: (&str, Key) = ("crates/apiserver/src/bootstrap/rbac.txt", Key::Role);
+
+/// The message whose pointers, and those of the messages in it, are in `pointers.tsv`.
+const TEMPLATE: &str = "core/v1.PodTemplateSpec";
 
 /// Messages of requests and responses of every kind.
 const COMMON_MESSAGES: [&str; 2] = ["meta/v1.DeleteOptions", "meta/v1.Status"];
@@ -128,12 +132,15 @@ fn import(checkout: &Path, root: &Path) -> Result<Import, String> {
     let mut roots = served.messages;
     roots.extend(COMMON_MESSAGES.map(str::to_owned));
     let selection = Selection::new(&upstream, roots, FIELDS.0, &mut omitted)?;
+    let template = BTreeSet::from([TEMPLATE.to_owned()]);
+    let template = Selection::new(&upstream, template, FIELDS.0, &mut omitted)?;
     let mut tables = vec![(served_before, served.resources), (subresources_before, served.subresources)];
     for (which, entries) in [
         (FIELDS, selection.fields()),
         (LISTS, selection.lists()?),
         (GO_NAMES, selection.go_names()),
         (GO_TYPES, selection.go_types()),
+        (POINTERS, template.pointers()),
         (ENUMS, selection.enums()),
         (OPTIONAL, selection.required(false)),
         (REQUIRED, selection.required(true)),

@@ -204,6 +204,17 @@ impl<'u> Selection<'u> {
         })
     }
 
+    /// `pointers.tsv`: the fields that are pointers in Go, by the messages' names without packages.
+    pub(super) fn pointers(&self) -> Vec<Entry> {
+        let rows = self.messages.keys().filter_map(|name| {
+            let pointers = self.flattened(name).into_iter().filter(|field| field.flags.contains('p'));
+            let fields: Vec<_> = pointers.map(|field| field.json.as_str()).collect();
+            let name = name.rsplit('.').next().unwrap_or(name);
+            (!fields.is_empty()).then(|| Entry::row(&[name, &fields.join(",")], Key::Columns(1)))
+        });
+        rows.collect()
+    }
+
     /// A row for every field of which there is something to say.
     fn rows<'s>(
         &'s self,
@@ -407,6 +418,11 @@ const Down Mood = "Down"
                 "harbour/v1.Crane\tcrews\tmap[string]v1.Crew",
             ]
         );
+    }
+
+    #[test]
+    fn pointers_are_listed_by_message() {
+        assert_eq!(lines(crane(&upstream()).pointers()), ["Crane\tberth"]);
     }
 
     #[test]
