@@ -19,13 +19,12 @@ pub(super) fn check(tree: &Tree, rules: &[Rule]) -> Vec<Finding> {
             findings.extend(unknown.map(|name| {
                 Finding::new(path, line, format!("cites {name}, which {FOLDER} does not have; fix either"))
             }));
-            let number = path.ends_with(".rs").then(|| without_document(content)).flatten();
             // Versions are numbers, too.
             let is_section = |number: &str| {
                 !is_subsection(number)
                     || defined.iter().any(|it| it.split_once('§').is_some_and(|(_, it)| it == number))
             };
-            if let Some(number) = number.filter(|number| is_section(number)) {
+            if let Some(number) = without_document(content).filter(|number| is_section(number)) {
                 let message = format!("cites section {number} of no document; write D§{number} or the like");
                 findings.push(Finding::new(path, line, message));
             }
