@@ -10,6 +10,7 @@ mod omitted;
 mod openapi;
 mod policy;
 mod proto;
+mod registered;
 mod schema;
 mod table;
 
@@ -29,7 +30,7 @@ use table::{Key, Table};
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask import PATH [--check]
 
-Regenerate the tables of fields, names in Go, merging lists, enumerations, required fields, served resources and
+Regenerate the tables of fields, names in Go, known kinds, merging lists, enumerations, required fields, served resources and
 bootstrap roles from a checkout of Kubernetes, and show what changes. Descriptions are not imported. Review the difference, then run
 the tests of the crates with tables.
 
@@ -42,6 +43,7 @@ const LISTS: (&str, Key) = ("crates/schema/src/schema/lists.tsv", Key::Columns(2
 const GO_NAMES: (&str, Key) = ("crates/registry/src/validation/go_names.tsv", Key::Columns(2));
 const GO_TYPES: (&str, Key) = ("crates/schema/src/decode/go_types.tsv", Key::Columns(2));
 const POINTERS: (&str, Key) = ("crates/model/src/template/pointers.tsv", Key::Columns(1));
+const KNOWN: (&str, Key) = ("crates/schema/src/decode/known.tsv", Key::Columns(1));
 const ENUMS: (&str, Key) = ("crates/openapi/src/enums.tsv", Key::Columns(2));
 const OPTIONAL: (&str, Key) = ("crates/openapi/src/optional.tsv", Key::Columns(1));
 const REQUIRED: (&str, Key) = ("crates/openapi/src/required.tsv", Key::Columns(1));
@@ -141,6 +143,7 @@ fn import(checkout: &Path, root: &Path) -> Result<Import, String> {
         (GO_NAMES, selection.go_names()),
         (GO_TYPES, selection.go_types()),
         (POINTERS, template.pointers()),
+        (KNOWN, registered::entries(&upstream.registered, KNOWN.0, &mut omitted)),
         (ENUMS, selection.enums()),
         (OPTIONAL, selection.required(false)),
         (REQUIRED, selection.required(true)),
@@ -177,7 +180,11 @@ fn read_packages(folder: &Path, upstream: &mut Upstream) -> Result<(), String> {
         for file in files(folder, "go")? {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if !name.contains("generated") && !name.ends_with("_test.go") {
-                upstream.types.read(&package, &read(&file)?);
+                let text = read(&file)?;
+                upstream.types.read(&package, &text);
+                if name == "register.go" {
+                    registered::read(&package, &text, &mut upstream.registered);
+                }
             }
         }
     }

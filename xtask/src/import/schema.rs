@@ -6,6 +6,7 @@ use super::go_types::{GoTypes, short_name};
 use super::omitted::Omitted;
 use super::openapi::{ObjectSchema, Schemas};
 use super::proto::Messages;
+use super::registered::Registered;
 use super::table::{Entry, Key};
 
 /// Types with their own JSON form; the tables know them by name.
@@ -33,6 +34,7 @@ pub(super) struct Upstream {
     pub(super) messages: Messages,
     pub(super) types: GoTypes,
     pub(super) schemas: Schemas,
+    pub(super) registered: Registered,
 }
 
 /// One field in the tables.
