@@ -9,6 +9,7 @@ mod go_types;
 mod omitted;
 mod openapi;
 mod policy;
+mod printers;
 mod proto;
 mod registered;
 mod schema;
@@ -30,7 +31,7 @@ use table::{Key, Table};
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask import PATH [--check]
 
-Regenerate the tables of fields, names in Go, known kinds, merging lists, enumerations, required fields, served resources and
+Regenerate the tables of fields, names in Go, known kinds, merging lists, enumerations, required fields, served resources, columns and
 bootstrap roles from a checkout of Kubernetes, and show what changes. Descriptions are not imported. Review the difference, then run
 the tests of the crates with tables.
 
@@ -44,6 +45,7 @@ const GO_NAMES: (&str, Key) = ("crates/registry/src/validation/go_names.tsv", Ke
 const GO_TYPES: (&str, Key) = ("crates/schema/src/decode/go_types.tsv", Key::Columns(2));
 const POINTERS: (&str, Key) = ("crates/model/src/template/pointers.tsv", Key::Columns(1));
 const KNOWN: (&str, Key) = ("crates/schema/src/decode/known.tsv", Key::Columns(1));
+const COLUMNS: (&str, Key) = ("crates/registry/src/strategies/columns.tsv", Key::Columns(1));
 const ENUMS: (&str, Key) = ("crates/openapi/src/enums.tsv", Key::Columns(2));
 const OPTIONAL: (&str, Key) = ("crates/openapi/src/optional.tsv", Key::Columns(1));
 const REQUIRED: (&str, Key) = ("crates/openapi/src/required.tsv", Key::Columns(1));
@@ -66,6 +68,7 @@ const PACKAGES: [&str; 4] = [
 ];
 const OPENAPI: &str = "api/openapi-spec/v3";
 const DISCOVERY: &str = "api/discovery";
+const PRINTERS: &str = "pkg/printers/internalversion/printers.go";
 const POLICY: &str = "plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata";
 
 /// Regenerates the tables, or shows how they would change.
@@ -136,6 +139,8 @@ fn import(checkout: &Path, root: &Path) -> Result<Import, String> {
     let selection = Selection::new(&upstream, roots, FIELDS.0, &mut omitted)?;
     let template = BTreeSet::from([TEMPLATE.to_owned()]);
     let template = Selection::new(&upstream, template, FIELDS.0, &mut omitted)?;
+    let mut columns = printers::read(&read(&checkout.join(PRINTERS))?);
+    columns.retain(|kind| !omitted.contains(COLUMNS.0, &kind.key));
     let mut tables = vec![(served_before, served.resources), (subresources_before, served.subresources)];
     for (which, entries) in [
         (FIELDS, selection.fields()),
@@ -144,6 +149,7 @@ fn import(checkout: &Path, root: &Path) -> Result<Import, String> {
         (GO_TYPES, selection.go_types()),
         (POINTERS, template.pointers()),
         (KNOWN, registered::entries(&upstream.registered, KNOWN.0, &mut omitted)),
+        (COLUMNS, columns),
         (ENUMS, selection.enums()),
         (OPTIONAL, selection.required(false)),
         (REQUIRED, selection.required(true)),
