@@ -392,7 +392,7 @@ async fn a_deletion_timestamp_is_neither_removed_nor_set_by_clients() {
     assert_eq!(longer.0, 422, "{longer:?}");
 }
 
-/// O6.7, 0.1: a precondition on uid or version that does not hold is refused.
+/// O6.7, A§0.1: a precondition on uid or version that does not hold is refused.
 #[tokio::test]
 async fn another_object_is_not_deleted() {
     let cluster = Cluster::new().await;

@@ -189,7 +189,7 @@ async fn an_eviction_applies_its_delete_options() {
     assert_eq!(cluster.get(&format!("{PODS}/a")).await.1["metadata"]["deletionGracePeriodSeconds"], 100);
 }
 
-/// A8.7, 2.6: evictions in a terminating namespace are refused.
+/// A8.7, A§2.6: evictions in a terminating namespace are refused.
 #[tokio::test]
 async fn evictions_in_a_terminating_namespace_are_refused() {
     let cluster = Cluster::new().await;

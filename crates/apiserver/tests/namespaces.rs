@@ -152,7 +152,7 @@ async fn nothing_is_created_where_there_is_no_namespace() {
     assert_eq!(refused.1["details"], json!({"name": "ghost", "kind": "namespaces"}));
 }
 
-/// 2.6: three namespaces cannot be deleted, not even in a dry run; and deletecollection is not supported.
+/// A§2.6: three namespaces cannot be deleted, not even in a dry run; and deletecollection is not supported.
 #[tokio::test]
 async fn three_namespaces_are_immortal() {
     let cluster = Cluster::new().await;
@@ -172,7 +172,7 @@ async fn three_namespaces_are_immortal() {
     assert_eq!(cluster.delete(NAMESPACES).await.0, 405, "A2.31");
 }
 
-/// 0.1: a failed precondition has a message of its own for namespaces.
+/// A§0.1: a failed precondition has a message of its own for namespaces.
 #[tokio::test]
 async fn another_namespace_is_not_deleted() {
     let cluster = Cluster::new().await;

@@ -20,7 +20,7 @@ use harness::{Noon, send};
 use http::Method;
 use http_body_util::BodyExt as _;
 
-/// 8.5, O3.5: ephemeral containers are added through their subresource and kept, and nothing else changes.
+/// A§8.5, O3.5: ephemeral containers are added through their subresource and kept, and nothing else changes.
 #[tokio::test]
 async fn containers_for_debugging_are_added_and_stay() {
     let cluster = Cluster::new().await;
@@ -62,7 +62,7 @@ async fn containers_for_debugging_are_added_and_stay() {
     assert!(message(&born).contains("spec.ephemeralContainers: Forbidden: cannot be set on create"));
 }
 
-/// 8.5: `resize` changes only cpu and memory, and not the QoS class.
+/// A§8.5: `resize` changes only cpu and memory, and not the QoS class.
 #[tokio::test]
 async fn a_pod_is_resized_within_its_promise() {
     let cluster = Cluster::new().await;
@@ -102,7 +102,7 @@ async fn a_pod_is_resized_within_its_promise() {
     }
 }
 
-/// 8.5: an unbound pod has no logs; wrong container names are refused.
+/// A§8.5: an unbound pod has no logs; wrong container names are refused.
 #[tokio::test]
 async fn an_unbound_pod_has_no_log() {
     let cluster = Cluster::new().await;
@@ -187,7 +187,7 @@ async fn with_agent() -> Cluster {
     cluster
 }
 
-/// 8.5: the log of a bound pod is read from its node; without a log source the response is 503.
+/// A§8.5: the log of a bound pod is read from its node; without a log source the response is 503.
 #[tokio::test]
 async fn a_bound_pod_has_the_log_that_its_node_has() {
     let alone = Cluster::new().await;
@@ -244,7 +244,7 @@ async fn a_log_is_also_served_over_websocket() {
     assert_eq!(read_log("previous", &[version]).await.status(), 400);
 }
 
-/// 8.5: requests that upgrade the connection are passed to the agent of the node, without the credentials of the
+/// A§8.5: requests that upgrade the connection are passed to the agent of the node, without the credentials of the
 /// client.
 #[tokio::test]
 async fn streams_of_a_pod_are_connected_with_its_node() {
@@ -272,7 +272,7 @@ async fn streams_of_a_pod_are_connected_with_its_node() {
     }
 }
 
-/// 8.5: connections to pods are refused after the request is validated.
+/// A§8.5: connections to pods are refused after the request is validated.
 #[tokio::test]
 async fn connections_into_pods_are_refused_as_such() {
     let cluster = Cluster::new().await;
@@ -296,7 +296,7 @@ async fn connections_into_pods_are_refused_as_such() {
     assert_eq!((refused.0, message(&refused)), (400, "container zz is not valid for pod bound"));
 }
 
-/// 8.5: a proxy path without a trailing slash is redirected; without a connector there are no connections.
+/// A§8.5: a proxy path without a trailing slash is redirected; without a connector there are no connections.
 #[tokio::test]
 async fn a_proxied_path_ends_in_a_slash() {
     let cluster = Cluster::new().await;

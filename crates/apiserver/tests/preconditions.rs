@@ -48,7 +48,7 @@ async fn create_with_concurrent_change(
     (status, response, stored)
 }
 
-/// 2.6: an object whose namespace was deleted meanwhile is refused.
+/// A§2.6: an object whose namespace was deleted meanwhile is refused.
 #[tokio::test]
 async fn no_object_is_created_in_a_deleted_namespace() {
     let shop = json!({"metadata": {"name": "shop"}});
@@ -67,7 +67,7 @@ async fn no_object_is_created_in_a_deleted_namespace() {
     assert_eq!(response["message"], "namespaces \"shop\" not found");
 }
 
-/// 2.6: the same if the namespace is terminating; an unrelated change of the namespace has no effect.
+/// A§2.6: the same if the namespace is terminating; an unrelated change of the namespace has no effect.
 #[tokio::test]
 async fn no_object_is_created_in_a_terminating_namespace() {
     let shop = || json!({"metadata": {"name": "shop"}});

@@ -140,7 +140,7 @@ async fn destination_of(cluster: &Cluster, path: &str) -> String {
     text.lines().next().unwrap().to_owned()
 }
 
-/// 8.5: a request is sent to the address of the pod, an endpoint of the service, or the agent of the node.
+/// A§8.5: a request is sent to the address of the pod, an endpoint of the service, or the agent of the node.
 #[tokio::test]
 async fn a_request_goes_to_the_pod_the_service_or_the_node() {
     let cluster = cluster().await;
@@ -158,7 +158,7 @@ async fn a_request_goes_to_the_pod_the_service_or_the_node() {
     }
 }
 
-/// 8.5: unreachable destinations are refused with the messages of kube-apiserver 1.37.
+/// A§8.5: unreachable destinations are refused with the messages of kube-apiserver 1.37.
 #[tokio::test]
 async fn what_cannot_be_reached_is_refused() {
     let cluster = cluster().await;
@@ -201,7 +201,7 @@ async fn what_cannot_be_reached_is_refused() {
     assert_eq!(response.status(), 404);
 }
 
-/// 8.5: method, query, body and headers are passed on, without the credentials of the client.
+/// A§8.5: method, query, body and headers are passed on, without the credentials of the client.
 #[tokio::test]
 async fn a_request_is_passed_on_without_its_credentials() {
     let cluster = cluster().await;
@@ -237,7 +237,7 @@ async fn a_request_is_passed_on_without_its_credentials() {
     }
 }
 
-/// 8.5: a response is passed on unchanged, except that its links lead through the proxy.
+/// A§8.5: a response is passed on unchanged, except that its links lead through the proxy.
 #[tokio::test]
 async fn a_response_comes_back_with_its_links_changed() {
     let cluster = cluster().await;
@@ -270,7 +270,7 @@ async fn a_response_comes_back_with_its_links_changed() {
     assert_eq!(page, format!("<a href=\"{}\">", path("/x")));
 }
 
-/// 8.5: a connection is upgraded if the destination does so; refusals are passed on, anything else is an error.
+/// A§8.5: a connection is upgraded if the destination does so; refusals are passed on, anything else is an error.
 #[tokio::test]
 async fn an_upgrade_is_that_of_the_destination() {
     let cluster = cluster().await;
@@ -299,7 +299,7 @@ async fn an_upgrade_is_that_of_the_destination() {
     }
 }
 
-/// 8.5: the use of a proxy is authorized by the verb of the method on `pods/proxy`, `services/proxy` and `nodes/proxy`.
+/// A§8.5: the use of a proxy is authorized by the verb of the method on `pods/proxy`, `services/proxy` and `nodes/proxy`.
 #[tokio::test]
 async fn a_proxy_is_authorized_by_the_verb_of_the_method() {
     let settings = Settings { nodes: Some(Arc::new(Echo)), access: Access::rbac(), ..Settings::default() };

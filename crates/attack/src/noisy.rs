@@ -30,7 +30,7 @@ const WATCHERS: usize = 50;
 const SLOW_READERS: usize = 20;
 
 /// The figures of a measurement.
-pub(crate) struct Report {
+pub(crate) struct NoisyReport {
     alone: Vec<Sample>,
     beside: Vec<Sample>,
     rollout_alone: Duration,
@@ -39,7 +39,7 @@ pub(crate) struct Report {
 }
 
 /// Measures the quiet client alone, then beside the noise.
-pub(crate) async fn measure(options: &NoisyOptions) -> Result<Report, String> {
+pub(crate) async fn measure(options: &NoisyOptions) -> Result<NoisyReport, String> {
     let mut server = ServerProcess::start(&options.binary, &options.directory, NODES)?;
     let access = server.ready().await?;
     let mut admin = Connection::open(&access.admin).await.map_err(|error| error.to_string())?;
@@ -63,10 +63,10 @@ pub(crate) async fn measure(options: &NoisyOptions) -> Result<Report, String> {
     sleep(span.saturating_sub(started.elapsed())).await;
     let beside = beside.finish();
     drop(noise);
-    Ok(Report { alone, beside, rollout_alone, rollout_beside, factor: options.factor })
+    Ok(NoisyReport { alone, beside, rollout_alone, rollout_beside, factor: options.factor })
 }
 
-impl Report {
+impl NoisyReport {
     /// Tells whether all requests of the quiet client succeeded in time, and the Deployment was rolled out.
     pub(crate) fn passed(&self) -> bool {
         let (alone, beside) = (without_machine_delays(&self.alone), without_machine_delays(&self.beside));

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use gantry_formats::duration;
 use gantry_json::Value as Json;
 
 use super::cost::EvaluationError;
@@ -79,7 +80,7 @@ fn read_text<'a>(text: &'a str, schema: &dyn ValueSchema) -> Result<Value<'a>, E
         "duration" | "date" | "date-time" if text.len() > LONGEST => {
             return Err(EvaluationError::new(format!("Invalid {format} of more than {LONGEST} letters")));
         }
-        "duration" => (time::written_duration(text).map(Value::Duration), "duration"),
+        "duration" => (duration::parse_with_words(text).map(Value::Duration), "duration"),
         "date" => (time::date(text).map(Value::Timestamp), "date formatted string"),
         "date-time" => {
             (time::timestamp(&text.to_uppercase()).map(Value::Timestamp), "date-time formatted string")

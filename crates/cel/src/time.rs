@@ -1,8 +1,7 @@
-//! Durations and timestamps: parsing and printing.
+//! Timestamps, parsed and printed, and durations, printed.
 
 use std::fmt::Write;
 
-use gantry_formats::duration;
 use gantry_formats::rfc3339::{self, TimeLayout};
 
 pub(super) const SECOND: i64 = 1_000_000_000;
@@ -30,57 +29,6 @@ pub(super) struct Parts {
 /// The timestamp, if it is in the range that can be printed.
 pub(super) fn in_range(nanos: i128) -> Option<i128> {
     (FIRST..=LAST).contains(&nanos).then_some(nanos)
-}
-
-/// Parses a duration of a field: in Go's format, or with words as units: `2 weeks`.
-pub(super) fn written_duration(text: &str) -> Option<i64> {
-    duration::parse(text).ok().or_else(|| i64::try_from(amounts(&text.to_lowercase())?).ok())
-}
-
-fn amounts(text: &str) -> Option<i128> {
-    let (mut rest, mut total) = (text.trim(), 0_i128);
-    if rest.is_empty() {
-        return None;
-    }
-    while !rest.is_empty() {
-        let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.')?;
-        let (number, after) = rest.split_at(end);
-        let after = after.trim_start();
-        let end =
-            after.find(|letter: char| letter.is_ascii_digit() || letter == '.' || letter.is_whitespace());
-        let (name, after) = after.split_at(end.unwrap_or(after.len()));
-        total = total.checked_add(amount(number, unit(name)?)?)?;
-        rest = after.trim_start();
-    }
-    (total <= i128::from(i64::MAX)).then_some(total)
-}
-
-/// A number of units; digits beyond the precision are dropped.
-fn amount(number: &str, unit: i64) -> Option<i128> {
-    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
-    if whole.is_empty() && fraction.is_empty() || whole.len() > 19 {
-        return None;
-    }
-    let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
-    let fraction = fraction.get(..fraction.len().min(15))?;
-    let part: i128 = if fraction.is_empty() { 0 } else { fraction.parse().ok()? };
-    let scale = 10_i128.pow(u32::try_from(fraction.len()).ok()?);
-    Some(whole * i128::from(unit) + part * i128::from(unit) / scale)
-}
-
-fn unit(name: &str) -> Option<i64> {
-    let seconds = match name {
-        "ns" => return Some(1),
-        "us" | "µs" | "μs" => return Some(1_000),
-        "ms" => return Some(1_000_000),
-        "s" | "sec" | "second" | "seconds" => 1,
-        "m" | "min" | "minute" | "minutes" => 60,
-        "h" | "hr" | "hour" | "hours" => 3600,
-        "d" | "day" | "days" => 86_400,
-        "w" | "wk" | "week" | "weeks" => 604_800,
-        _ => return None,
-    };
-    Some(seconds * SECOND)
 }
 
 /// `2024-02-29`.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use aws_lc_rs::rand;
+use gantry_formats::rfc3339;
 use rcgen::{KeyPair, PublicKeyData as _, SigningKey as _};
 use x509_parser::extensions::ParsedExtension;
 use x509_parser::prelude::{FromDer as _, X509Certificate};
@@ -158,27 +159,13 @@ fn serial() -> Result<[u8; SERIAL_BYTES], String> {
 fn time(at: Seconds) -> Vec<u8> {
     let days = at.div_euclid(86_400);
     let seconds = at.rem_euclid(86_400);
-    let (year, month, day) = date(days);
+    let (year, month, day) = rfc3339::date(days);
     let rest = format!("{month:02}{day:02}{:02}{:02}{:02}Z", seconds / 3600, seconds / 60 % 60, seconds % 60);
     if year < 2050 {
         der::tagged(0x17, &[format!("{:02}{rest}", year % 100).as_bytes()])
     } else {
         der::tagged(0x18, &[format!("{year:04}{rest}").as_bytes()])
     }
-}
-
-/// The date of a day since 1970, in the Gregorian calendar.
-fn date(days: i64) -> (i64, i64, i64) {
-    // Years begin in March here, so that the leap day is the last one.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let shifted_month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
-    (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
 
 impl fmt::Debug for RequestSigner {

@@ -9,7 +9,7 @@ use clap::{CommandFactory as _, Parser, Subcommand};
 use crate::apiserver::{self, ApiserverFlags};
 use crate::argv;
 use crate::cluster::ClusterFlags;
-use crate::clusters::{self, ClustersFlags, DeleteFlags, DownFlags};
+use crate::clusters::{self, ClustersFlags, DeleteClusterFlags, DownFlags};
 use crate::completion::{self, Shell};
 use crate::controllers::{self, ControllersFlags};
 use crate::kubectl::Verb;
@@ -62,7 +62,7 @@ enum Command {
     #[command(
         after_help = "Example:\n  gantry delete-cluster dev\n  gantry delete-cluster dev --force --yes"
     )]
-    DeleteCluster(#[command(flatten)] DeleteFlags),
+    DeleteCluster(#[command(flatten)] DeleteClusterFlags),
     /// Run the controllers against any cluster
     ///
     /// They replace those of kube-controller-manager: Deployments, ReplicaSets, garbage collection and what Deployments

@@ -2,7 +2,8 @@
 //!
 //! Each bound is the most that the rollout needs, with the reason: a change that costs more per pod fails here, and the
 //! request that became more frequent is named. The bounds allow for the worst order of events, in which every change of
-//! a pod is reported by its own status. Slow machines combine several changes into one status, and count less.
+//! a pod is reported by its own status. The clock is tokio's and is paused: it advances only while every task is idle, so
+//! that a slow machine combines no changes, and silence means that nothing is left to write.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 
@@ -174,7 +175,8 @@ async fn complete(cluster: &Cluster, image: &str) {
         while !is_complete(cluster, image).await {
             sleep(POLL).await;
         }
-        // Events and the last status may not have been written yet. If they take longer than this, less is counted.
+        // Events and the last status may not have been written yet. On a paused clock a task that is not done is not
+        // overtaken by this; only what would wait for a second is not counted.
         let (mut seen, mut quiet) = (Counters::read(cluster).await, 0);
         while quiet < 10 {
             sleep(POLL).await;
@@ -251,7 +253,7 @@ async fn hollow_kubelet(client: kube::Client) {
     }
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn a_pod_that_is_rolled_on_simulated_nodes_costs_few_requests() {
     let at_once = r#"{"default": {"pull-seconds": 0, "start-seconds": 0, "terminate-seconds": 0}}"#;
     let options = Options { nodes: 3, profile: Profile::read(at_once).unwrap(), ..Options::default() };
@@ -263,8 +265,6 @@ async fn a_pod_that_is_rolled_on_simulated_nodes_costs_few_requests() {
     check(&counted, &[&ROLLOUT, &NODES], 6, 30);
 }
 
-/// The clock is tokio's and is paused: it advances only while every task is idle, so that no changes are combined and
-/// every run has the same counters.
 #[tokio::test(start_paused = true)]
 async fn a_pod_that_is_rolled_on_a_hollow_kubelet_costs_few_requests() {
     let cluster = Cluster::start_with(Options { nodes: 0, ..Options::default() }).await.unwrap();

@@ -72,6 +72,28 @@ pub fn parse(text: &str) -> Result<i64, InvalidDuration> {
     i64::try_from(total).map_err(|_| invalid())
 }
 
+/// Parses a duration as go-openapi does: in Go's format or, with words as units, the sum of all numbers with a unit in the
+/// text: `2 weeks`, `1 day and 3 hours`. A fraction counts as a number, and a sum that is too large wraps.
+pub fn parse_with_words(text: &str) -> Option<i64> {
+    if let Ok(nanos) = parse(text) {
+        return Some(nanos);
+    }
+    let (mut rest, mut total) = (text, None);
+    while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
+        let (number, after) = split_digits(&rest[start..]);
+        let after = after.trim_start_matches([' ', '\t', '\n', '\x0c', '\r']);
+        let ends = after.find(|letter: char| !letter.is_ascii_alphabetic() && letter != 'µ');
+        let (unit, after) = after.split_at(ends.unwrap_or(after.len()));
+        rest = after;
+        if !unit.is_empty() {
+            let number: i64 = number.parse().ok()?;
+            let scale = nanos_in_word(&unit.to_ascii_lowercase());
+            total = scale.map(|scale| number.wrapping_mul(scale).wrapping_add(total.unwrap_or(0))).or(total);
+        }
+    }
+    total
+}
+
 /// Formats a duration with the largest units that fit: `1h0m0.5s`, `1.25s`, `320ms`, `0s`.
 pub fn format(nanos: i64) -> String {
     let size = nanos.unsigned_abs();
@@ -103,6 +125,23 @@ fn nanos_in(unit: &str) -> Option<u64> {
         "h" => HOUR,
         _ => return None,
     })
+}
+
+/// Returns the nanoseconds in a unit: an abbreviation, or a word that begins with the last one listed.
+fn nanos_in_word(unit: &str) -> Option<i64> {
+    const S: i64 = 1_000_000_000;
+    const UNITS: [(&[&str], &str, i64); 8] = [
+        (&["ns"], "nano", 1),
+        (&["us", "µs"], "micro", 1_000),
+        (&["ms"], "milli", 1_000_000),
+        (&["s"], "sec", S),
+        (&["m"], "min", 60 * S),
+        (&["h", "hr"], "hour", 3_600 * S),
+        (&["d"], "day", 86_400 * S),
+        (&["w", "wk"], "week", 604_800 * S),
+    ];
+    let is_unit = |(short, word, _): &&(&[&str], &str, i64)| short.contains(&unit) || unit.starts_with(word);
+    UNITS.iter().find(is_unit).map(|(_, _, nanos)| *nanos)
 }
 
 /// Returns a decimal fraction of a unit, without digits below a nanosecond.
@@ -179,6 +218,26 @@ mod tests {
         }
     }
 
+    #[test]
+    fn words_are_units_for_go_openapi() {
+        for (text, nanos) in [
+            ("1h30m", Some(5400 * S)),
+            ("2 weeks", Some(14 * 86_400 * S)),
+            ("1 Day, 3 hours", Some(27 * 3600 * S)),
+            ("in 5 minutes or 3 y", Some(300 * S)),
+            ("1.5 weeks", Some(35 * 86_400 * S)),
+            ("5 µs", Some(5_000)),
+            ("0", Some(0)),
+            ("2 wks", None),
+            ("5. weeks", None),
+            ("99999999999999999999 days", None),
+            ("forever", None),
+            ("", None),
+        ] {
+            assert_eq!(parse_with_words(text), nanos, "{text}");
+        }
+    }
+
     /// A0.10: Go's messages.
     #[test]
     fn invalid_durations_have_gos_messages() {
@@ -229,6 +288,7 @@ mod tests {
         #[test]
         fn no_text_panics(text in "[-+]?([0-9]{0,25}\\.?[0-9]{0,25}(ns|us|ms|s|m|h|x|é)?){0,4}") {
             let _ = parse(&text).map_err(|error| error.to_string());
+            let _ = parse_with_words(&text);
         }
     }
 }

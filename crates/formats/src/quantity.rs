@@ -333,7 +333,7 @@ mod tests {
         }
     }
 
-    /// Quotas (2.6) are sums: a sum is in the family of its first part, and comparison ignores suffixes.
+    /// Quotas (A§2.6) are sums: a sum is in the family of its first part, and comparison ignores suffixes.
     #[test]
     fn quantities_add_up_and_compare_across_suffixes() {
         let of = |text: &str| Quantity::parse(text).unwrap();

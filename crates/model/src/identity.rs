@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{ApiVersion, Kind, Name, Namespace, OwnerReference, Uid};
+use crate::{ApiVersion, KindName, Name, Namespace, OwnerReference, Uid};
 
 /// One object of any kind, as a reference names it plus the namespace it is looked up in.
 ///
@@ -11,7 +11,7 @@ use crate::{ApiVersion, Kind, Name, Namespace, OwnerReference, Uid};
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: KindName,
     /// Group and version of its kind.
     pub api_version: ApiVersion,
     /// Its namespace; `None` for cluster-scoped objects.

@@ -58,7 +58,7 @@ pub use gantry_formats::text_enum;
 pub use identity::Identity;
 pub use limit::{InvalidLimit, Limit};
 pub use meta::{Annotations, Labels, Meta};
-pub use names::{ApiVersion, Kind, Name, Namespace, ObjectKey, ResourceVersion};
+pub use names::{ApiVersion, KindName, Name, Namespace, ObjectKey, ResourceVersion};
 pub use object_metadata::ObjectMetadata;
 pub use owner::{Controlled, OwnerReference};
 pub use pod::{ContainerPort, Phase, Pod, PodNetwork, Readiness, Restarts};

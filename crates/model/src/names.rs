@@ -7,7 +7,7 @@ use smol_str::SmolStr;
 
 /// Defines a distinct string type, cheap to clone and ordered as text. Most values are short enough to need no allocation.
 macro_rules! text {
-    ($(#[$doc:meta])* $name:ident) => {
+    ($(#[$doc:meta])* pub struct $name:ident;) => {
         $(#[$doc])*
         #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(SmolStr);
@@ -47,23 +47,23 @@ macro_rules! text {
 
 text! {
     /// `metadata.name`: unique per kind and namespace, and reused after a deletion.
-    Name
+    pub struct Name;
 }
 text! {
     /// `metadata.namespace` of a namespaced object.
-    Namespace
+    pub struct Namespace;
 }
 text! {
     /// The kind of an object, such as `ReplicaSet`.
-    Kind
+    pub struct KindName;
 }
 text! {
     /// Group and version of a kind, such as `apps/v1`.
-    ApiVersion
+    pub struct ApiVersion;
 }
 text! {
     /// `metadata.resourceVersion`: a precondition for writes.
-    ResourceVersion
+    pub struct ResourceVersion;
 }
 
 /// Makes a type usable as text: its values are compared with constants and looked up, but never mistaken for each other.
@@ -87,7 +87,7 @@ macro_rules! read_as_text {
     };
 }
 
-read_as_text!(Kind, ApiVersion);
+read_as_text!(KindName, ApiVersion);
 
 impl ResourceVersion {
     /// Whether this version is as new as `other`.

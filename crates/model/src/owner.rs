@@ -2,7 +2,7 @@
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1 as wire;
 
-use crate::{ApiVersion, Kind, Meta, Name, Uid};
+use crate::{ApiVersion, KindName, Meta, Name, Uid};
 
 /// One entry of `metadata.ownerReferences`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub struct OwnerReference {
     /// Group and version of the owner's kind.
     pub api_version: ApiVersion,
     /// The owner's kind.
-    pub kind: Kind,
+    pub kind: KindName,
     /// The owner's name, in the dependent's namespace or cluster-scoped.
     pub name: Name,
     /// The owner's identity.

@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(problem, "fail: \"yes\" is not true or false");
     }
 
-    /// 2.6: a ready node loses the taint of new nodes, and no other.
+    /// A§2.6: a ready node loses the taint of new nodes, and no other.
     #[test]
     fn only_the_taint_of_a_new_node_is_removed() {
         let node = |taints: Value| {

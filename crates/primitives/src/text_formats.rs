@@ -4,7 +4,7 @@
 
 use std::net::IpAddr;
 
-use gantry_formats::rfc3339;
+use gantry_formats::{duration, rfc3339};
 
 /// Hexadecimal digits only.
 pub fn is_hex(text: &str) -> bool {
@@ -113,23 +113,7 @@ fn is_zone(text: &str) -> bool {
 
 /// A Go duration or, as in go-openapi, any text with a number and a unit in it: `2 weeks`.
 pub fn is_duration(text: &str) -> bool {
-    let mut rest = text;
-    while let Some(start) = rest.find(|letter: char| letter.is_ascii_digit()) {
-        let unit = rest[start..].trim_start_matches(|letter: char| letter.is_ascii_digit());
-        let unit = unit.strip_prefix('.').unwrap_or(unit).trim_start();
-        let end = unit.find(|letter: char| !(letter.is_ascii_alphabetic() || matches!(letter, 'µ' | 'μ')));
-        if is_unit(&unit[..end.unwrap_or(unit.len())].to_lowercase()) {
-            return true;
-        }
-        rest = unit;
-    }
-    matches!(text, "0" | "+0" | "-0")
-}
-
-fn is_unit(unit: &str) -> bool {
-    const WORDS: [&str; 8] = ["nano", "micro", "milli", "sec", "min", "hour", "day", "week"];
-    matches!(unit, "ns" | "us" | "µs" | "μs" | "ms" | "s" | "m" | "h" | "hr" | "d" | "w" | "wk")
-        || WORDS.iter().any(|word| unit.starts_with(word))
+    duration::parse_with_words(text).is_some()
 }
 
 /// `a@b`, optionally with a display name: `Ada <a@b>`.

@@ -92,7 +92,7 @@ fn services_name_addresses_and_ports_that_make_sense() {
     );
 }
 
-/// 2.6 quota: a quota limits known resources, by valid amounts.
+/// A§2.6 quota: a quota limits known resources, by valid amounts.
 #[test]
 fn quotas_limit_what_they_know() {
     let kind = kinds().kind("", "v1", "ResourceQuota").unwrap();

@@ -139,7 +139,7 @@ fn what_a_node_leaves_out_of_a_status_stays() {
     assert_eq!(object["status"]["phase"], "Failed");
 }
 
-/// 8.5: the container of a request is the named one, or the only one.
+/// A§8.5: the container of a request is the named one, or the only one.
 #[test]
 fn a_container_is_named_or_the_only_one() {
     let pod = json!({

@@ -152,7 +152,7 @@ async fn a_burst_fills_the_nodes_without_overcommitting_one() {
     cluster.stop_scheduler().await;
 }
 
-/// 2.6: gated pods and pods of other schedulers are left alone.
+/// A§2.6: gated pods and pods of other schedulers are left alone.
 #[tokio::test(start_paused = true)]
 async fn gated_pods_and_pods_of_other_schedulers_are_left_alone() {
     let mut cluster = Cluster::start().await;

@@ -33,8 +33,12 @@ pub(super) struct GoField {
     pub(super) number: u32,
     /// Its name in JSON; `*` if its own fields replace it.
     pub(super) json: String,
+    /// Its name in Go, if it is not embedded.
+    pub(super) name: Option<String>,
     /// The flags of `fields.tsv`.
     pub(super) flags: String,
+    /// Its type as Go's errors name it, without the mark of a pointer: `map[string]v1.Time`.
+    pub(super) kind: String,
     /// The type of it, its elements or its values, if that has a name.
     pub(super) element: Option<String>,
 }
@@ -144,20 +148,45 @@ fn field(line: &str, package: &str, imports: &Imports) -> Option<GoField> {
     let mut options = tag(tags, "json")?.split(',');
     let json = options.next()?;
     let options: Vec<_> = options.collect();
-    if json.is_empty() {
-        return Some(GoField { number, json: "*".to_owned(), flags: "i".to_owned(), element: None });
-    }
+    let is_inlined = json.is_empty();
     let flags = [
-        ('o', options.contains(&"omitempty")),
-        ('z', options.contains(&"omitzero")),
-        ('p', kind.starts_with('*')),
+        ('i', is_inlined),
+        ('o', !is_inlined && options.contains(&"omitempty")),
+        ('z', !is_inlined && options.contains(&"omitzero")),
+        ('p', !is_inlined && kind.starts_with('*')),
     ];
     Some(GoField {
         number,
-        json: json.to_owned(),
+        json: if is_inlined { "*" } else { json }.to_owned(),
+        name: declaration.trim().split_once(char::is_whitespace).map(|(name, _)| name.to_owned()),
         flags: flags.into_iter().filter(|(_, is_set)| *is_set).map(|(flag, _)| flag).collect(),
-        element: element(kind, package, imports),
+        kind: printed(kind.trim_start_matches('*'), package, imports)?,
+        element: element(kind, package, imports).filter(|_| !is_inlined),
     })
+}
+
+/// A type as Go's package `reflect` prints it: with the last part of the package's path, and `uint8` for `byte`.
+fn printed(kind: &str, package: &str, imports: &Imports) -> Option<String> {
+    if let Some(element) = kind.strip_prefix("[]") {
+        return Some(format!("[]{}", printed(element, package, imports)?));
+    }
+    if let Some((key, value)) = kind.strip_prefix("map[").and_then(|map| map.split_once(']')) {
+        return Some(format!(
+            "map[{}]{}",
+            printed(key, package, imports)?,
+            printed(value, package, imports)?
+        ));
+    }
+    Some(match element(kind, package, imports) {
+        Some(name) => short_name(&name).to_owned(),
+        None if kind == "byte" => "uint8".to_owned(),
+        None => kind.to_owned(),
+    })
+}
+
+/// The name of a type in Go's errors: `v1.Pod` for `core/v1.Pod`.
+pub(super) fn short_name(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name)
 }
 
 /// The full name of `T` in `*T`, `[]T` or `map[K]T`; none if it is built into the language.
@@ -198,6 +227,7 @@ type Crane struct {
 	Limit *int32 `json:"limit,omitempty" protobuf:"varint,4,opt,name=limit"`
 	Since metav1.Time `json:"since,omitzero" protobuf:"bytes,5,opt,name=since"`
 	Port *v1.Protocol `json:"port" protobuf:"bytes,6,opt,name=port"`
+	Keys map[Mood][]byte `json:"keys" protobuf:"bytes,7,rep,name=keys"`
 	Secret string `json:"-"`
 }
 
@@ -240,6 +270,7 @@ type Crew []string
                     field.number,
                     field.json.as_str(),
                     field.flags.as_str(),
+                    field.kind.as_str(),
                     field.element.as_deref().unwrap_or("-"),
                 )
             })
@@ -247,12 +278,13 @@ type Crew []string
         assert_eq!(
             fields,
             [
-                (1, "metadata", "o", "meta/v1.ObjectMeta"),
-                (2, "*", "i", "-"),
-                (3, "moods", "", "harbour/v1.Mood"),
-                (4, "limit", "op", "-"),
-                (5, "since", "z", "meta/v1.Time"),
-                (6, "port", "p", "core/v1.Protocol"),
+                (1, "metadata", "o", "v1.ObjectMeta", "meta/v1.ObjectMeta"),
+                (2, "*", "i", "v1.Arm", "-"),
+                (3, "moods", "", "[]v1.Mood", "harbour/v1.Mood"),
+                (4, "limit", "op", "int32", "-"),
+                (5, "since", "z", "v1.Time", "meta/v1.Time"),
+                (6, "port", "p", "v1.Protocol", "core/v1.Protocol"),
+                (7, "keys", "", "map[v1.Mood][]uint8", "-"),
             ]
         );
         assert!(types.structs["harbour/v1.Empty"].is_empty());

@@ -9,11 +9,13 @@ mod go_types;
 mod omitted;
 mod openapi;
 mod policy;
+mod printers;
 mod proto;
+mod registered;
 mod schema;
 mod table;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -29,8 +31,8 @@ use table::{Key, Table};
 pub(crate) const USAGE: &str = "\
 Usage: cargo xtask import PATH [--check]
 
-Regenerate the tables of fields, merging lists, enumerations, required fields, served resources and bootstrap roles
-from a checkout of Kubernetes, and show what changes. Descriptions are not imported. Review the difference, then run
+Regenerate the tables of fields, names in Go, known kinds, merging lists, enumerations, required fields, served resources, columns and
+bootstrap roles from a checkout of Kubernetes, and show what changes. Descriptions are not imported. Review the difference, then run
 the tests of the crates with tables.
 
   PATH      The root of the checkout
@@ -39,12 +41,20 @@ the tests of the crates with tables.
 
 const FIELDS: (&str, Key) = ("crates/schema/src/schema/fields.tsv", Key::Columns(1));
 const LISTS: (&str, Key) = ("crates/schema/src/schema/lists.tsv", Key::Columns(2));
+const GO_NAMES: (&str, Key) = ("crates/registry/src/validation/go_names.tsv", Key::Columns(2));
+const GO_TYPES: (&str, Key) = ("crates/schema/src/decode/go_types.tsv", Key::Columns(2));
+const POINTERS: (&str, Key) = ("crates/model/src/template/pointers.tsv", Key::Columns(1));
+const KNOWN: (&str, Key) = ("crates/schema/src/decode/known.tsv", Key::Columns(1));
+const COLUMNS: (&str, Key) = ("crates/registry/src/strategies/columns.tsv", Key::Columns(1));
 const ENUMS: (&str, Key) = ("crates/openapi/src/enums.tsv", Key::Columns(2));
 const OPTIONAL: (&str, Key) = ("crates/openapi/src/optional.tsv", Key::Columns(1));
 const REQUIRED: (&str, Key) = ("crates/openapi/src/required.tsv", Key::Columns(1));
 const SERVED: (&str, Key) = ("crates/schema/src/kinds/served.tsv", Key::Columns(3));
 const SUBRESOURCES: (&str, Key) = ("crates/schema/src/kinds/subresources.tsv", Key::Columns(1));
 const ROLES: (&str, Key) = ("crates/apiserver/src/bootstrap/rbac.txt", Key::Role);
+
+/// The message whose pointers, and those of the messages in it, are in `pointers.tsv`.
+const TEMPLATE: &str = "core/v1.PodTemplateSpec";
 
 /// Messages of requests and responses of every kind.
 const COMMON_MESSAGES: [&str; 2] = ["meta/v1.DeleteOptions", "meta/v1.Status"];
@@ -58,6 +68,7 @@ const PACKAGES: [&str; 4] = [
 ];
 const OPENAPI: &str = "api/openapi-spec/v3";
 const DISCOVERY: &str = "api/discovery";
+const PRINTERS: &str = "pkg/printers/internalversion/printers.go";
 const POLICY: &str = "plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata";
 
 /// Regenerates the tables, or shows how they would change.
@@ -126,10 +137,19 @@ fn import(checkout: &Path, root: &Path) -> Result<Import, String> {
     let mut roots = served.messages;
     roots.extend(COMMON_MESSAGES.map(str::to_owned));
     let selection = Selection::new(&upstream, roots, FIELDS.0, &mut omitted)?;
+    let template = BTreeSet::from([TEMPLATE.to_owned()]);
+    let template = Selection::new(&upstream, template, FIELDS.0, &mut omitted)?;
+    let mut columns = printers::read(&read(&checkout.join(PRINTERS))?);
+    columns.retain(|kind| !omitted.contains(COLUMNS.0, &kind.key));
     let mut tables = vec![(served_before, served.resources), (subresources_before, served.subresources)];
     for (which, entries) in [
         (FIELDS, selection.fields()),
         (LISTS, selection.lists()?),
+        (GO_NAMES, selection.go_names()),
+        (GO_TYPES, selection.go_types()),
+        (POINTERS, template.pointers()),
+        (KNOWN, registered::entries(&upstream.registered, KNOWN.0, &mut omitted)),
+        (COLUMNS, columns),
         (ENUMS, selection.enums()),
         (OPTIONAL, selection.required(false)),
         (REQUIRED, selection.required(true)),
@@ -166,7 +186,11 @@ fn read_packages(folder: &Path, upstream: &mut Upstream) -> Result<(), String> {
         for file in files(folder, "go")? {
             let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if !name.contains("generated") && !name.ends_with("_test.go") {
-                upstream.types.read(&package, &read(&file)?);
+                let text = read(&file)?;
+                upstream.types.read(&package, &text);
+                if name == "register.go" {
+                    registered::read(&package, &text, &mut upstream.registered);
+                }
             }
         }
     }

@@ -2,10 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::go_types::GoTypes;
+use super::go_types::{GoTypes, short_name};
 use super::omitted::Omitted;
 use super::openapi::{ObjectSchema, Schemas};
 use super::proto::Messages;
+use super::registered::Registered;
 use super::table::{Entry, Key};
 
 /// Types with their own JSON form; the tables know them by name.
@@ -33,6 +34,7 @@ pub(super) struct Upstream {
     pub(super) messages: Messages,
     pub(super) types: GoTypes,
     pub(super) schemas: Schemas,
+    pub(super) registered: Registered,
 }
 
 /// One field in the tables.
@@ -42,6 +44,8 @@ struct Field {
     json: String,
     kind: String,
     flags: String,
+    go_name: Option<String>,
+    go_kind: String,
     /// The allowed values of it, of its elements or of its values.
     values: Option<String>,
 }
@@ -64,6 +68,16 @@ fn split(kind: &str) -> (&str, &str, &str) {
     match kind.strip_suffix('>').and_then(|map| map.split_once(',')) {
         Some((_, value)) => (&kind[..kind.len() - value.len() - 1], value, ">"),
         None => ("", kind, ""),
+    }
+}
+
+/// The type that Go has for a type of `fields.tsv`, if there are no named types of strings, lists and maps.
+fn plain_go_kind(kind: &str) -> String {
+    match split(kind) {
+        ("", "bytes", _) => "[]uint8".to_owned(),
+        ("", name, _) => short_name(name).to_owned(),
+        ("[]", element, _) => format!("[]{}", plain_go_kind(element)),
+        (_, value, _) => format!("map[string]{}", plain_go_kind(value)),
     }
 }
 
@@ -90,6 +104,8 @@ impl Upstream {
                 json: go.json.clone(),
                 kind: self.unwrapped(&proto.kind),
                 flags: go.flags.clone(),
+                go_name: go.name.clone(),
+                go_kind: go.kind.clone(),
                 values: values.map(|values| values.into_iter().collect::<Vec<_>>().join(",")),
             })
         });
@@ -172,11 +188,47 @@ impl<'u> Selection<'u> {
 
     /// `enums.tsv`.
     pub(super) fn enums(&self) -> Vec<Entry> {
-        let rows = self.published().flat_map(|(name, _)| {
-            let listed = self.flattened(name).into_iter();
-            listed.filter_map(move |field| Some((name, &field.json, field.values.as_ref()?)))
+        self.rows(self.published().map(|(name, _)| name), |field| field.values.as_ref())
+    }
+
+    /// `go_names.tsv`: the fields whose names in Go are not those in JSON, capitalized.
+    pub(super) fn go_names(&self) -> Vec<Entry> {
+        self.rows(self.messages.keys(), |field| {
+            let (first, rest) = field.json.split_at_checked(1)?;
+            field.go_name.as_ref().filter(|name| **name != first.to_uppercase() + rest)
+        })
+    }
+
+    /// `go_types.tsv`: the fields with types in Go that their types in `fields.tsv` do not imply.
+    pub(super) fn go_types(&self) -> Vec<Entry> {
+        self.rows(self.messages.keys(), |field| {
+            (field.go_kind != plain_go_kind(&field.kind)).then_some(&field.go_kind)
+        })
+    }
+
+    /// `pointers.tsv`: the fields that are pointers in Go, by the messages' names without packages.
+    pub(super) fn pointers(&self) -> Vec<Entry> {
+        let rows = self.messages.keys().filter_map(|name| {
+            let pointers = self.flattened(name).into_iter().filter(|field| field.flags.contains('p'));
+            let fields: Vec<_> = pointers.map(|field| field.json.as_str()).collect();
+            let name = name.rsplit('.').next().unwrap_or(name);
+            (!fields.is_empty()).then(|| Entry::row(&[name, &fields.join(",")], Key::Columns(1)))
         });
-        rows.map(|(name, json, values)| Entry::row(&[name, json, values], Key::Columns(2))).collect()
+        rows.collect()
+    }
+
+    /// A row for every field of which there is something to say.
+    fn rows<'s>(
+        &'s self,
+        messages: impl Iterator<Item = &'s String>,
+        of: impl Fn(&Field) -> Option<&String>,
+    ) -> Vec<Entry> {
+        let mut rows = Vec::new();
+        for name in messages {
+            let said = self.flattened(name).into_iter().filter_map(|field| Some((&field.json, of(field)?)));
+            rows.extend(said.map(|(json, said)| Entry::row(&[name, json, said], Key::Columns(2))));
+        }
+        rows
     }
 
     /// `optional.tsv` (fields that are always written and not required) or `required.tsv` (the opposite).
@@ -274,7 +326,7 @@ type Arm struct {
 type Berth struct{}
 type Crew []string
 type Hook struct {
-	Load int32 `json:"load" protobuf:"varint,1,opt,name=load"`
+	MaxLoad int32 `json:"load" protobuf:"varint,1,opt,name=load"`
 }
 // +enum
 type Mood string
@@ -353,6 +405,26 @@ const Down Mood = "Down"
         assert_eq!(lines(crane.enums()), ["harbour/v1.Crane\tmood\tDown,Up"]);
         assert_eq!(lines(crane.required(true)), ["harbour/v1.Crane\thooks"]);
         assert_eq!(lines(crane.required(false)), ["harbour/v1.Crane\tmanual"]);
+    }
+
+    #[test]
+    fn names_and_types_of_go_are_listed_if_nothing_implies_them() {
+        let upstream = upstream();
+        let crane = crane(&upstream);
+        assert_eq!(lines(crane.go_names()), ["harbour/v1.Hook\tload\tMaxLoad"]);
+        assert_eq!(
+            lines(crane.go_types()),
+            [
+                "harbour/v1.Arm\tmood\tv1.Mood",
+                "harbour/v1.Crane\tmood\tv1.Mood",
+                "harbour/v1.Crane\tcrews\tmap[string]v1.Crew",
+            ]
+        );
+    }
+
+    #[test]
+    fn pointers_are_listed_by_message() {
+        assert_eq!(lines(crane(&upstream()).pointers()), ["Crane\tberth"]);
     }
 
     #[test]

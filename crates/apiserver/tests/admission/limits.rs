@@ -4,7 +4,7 @@ use gantry_json::json;
 
 use super::{PODS, created, pod, refused, server};
 
-/// 2.7: containers get the defaults of a limit range, and may not exceed its limits.
+/// A§2.6 limit range: containers get the defaults of a limit range, and may not exceed its limits.
 #[tokio::test]
 async fn containers_keep_to_the_limits_of_their_namespace() {
     let server = server().await;

@@ -1,4 +1,4 @@
-//! Admission of objects (2.6).
+//! Admission of objects (A§2.6).
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
 

@@ -11,7 +11,7 @@ use super::{PODS, created, get, patched, pod, refused, server};
 
 const TOKEN_PATH: &str = "/var/run/secrets/kubernetes.io/serviceaccount";
 
-/// A6.2, 2.6 service account: a pod without its account is refused, and the message names it.
+/// A6.2, A§2.6 service account: a pod without its account is refused, and the message names it.
 #[tokio::test(start_paused = true)]
 async fn a_pod_needs_its_account() {
     let server = bare_server().await;
@@ -21,7 +21,7 @@ async fn a_pod_needs_its_account() {
     );
 }
 
-/// 2.6 service account: the first pod of a new namespace waits for its default account.
+/// A§2.6 service account: the first pod of a new namespace waits for its default account.
 #[tokio::test(start_paused = true)]
 async fn the_first_pod_of_a_namespace_waits_for_its_account() {
     let server = bare_server().await;
@@ -34,7 +34,7 @@ async fn the_first_pod_of_a_namespace_waits_for_its_account() {
     assert_eq!(made["spec"]["serviceAccountName"], "default");
 }
 
-/// 2.6 service account: the token is mounted into every container, and image pull secrets are added.
+/// A§2.6 service account: the token is mounted into every container, and image pull secrets are added.
 #[tokio::test]
 async fn an_account_brings_its_token_and_its_secrets() {
     let server = bare_server().await;
@@ -65,7 +65,7 @@ async fn an_account_brings_its_token_and_its_secrets() {
     assert!(!owned.contains("kube-api-access") && !owned.contains("f:serviceAccount"), "A3.15: {owned}");
 }
 
-/// 2.6 service account: the pod's automount setting precedes the account's.
+/// A§2.6 service account: the pod's automount setting precedes the account's.
 #[tokio::test]
 async fn a_token_is_not_mounted_if_automount_is_off() {
     let server = bare_server().await;
@@ -78,7 +78,7 @@ async fn a_token_is_not_mounted_if_automount_is_off() {
     assert_eq!(loud["spec"]["volumes"].as_array().unwrap().len(), 1);
 }
 
-/// 2.6 service account: the admission can be disabled.
+/// A§2.6 service account: the admission can be disabled.
 #[tokio::test]
 async fn accounts_can_be_switched_off() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
@@ -89,7 +89,7 @@ async fn accounts_can_be_switched_off() {
     assert_eq!(made["spec"].get("serviceAccountName"), None);
 }
 
-/// O1.1, 2.6 default tolerations: on create and on update, and no manager owns them.
+/// O1.1, A§2.6 default tolerations: on create and on update, and no manager owns them.
 #[tokio::test]
 async fn lost_nodes_are_tolerated_for_a_while() {
     let server = server().await;
@@ -110,7 +110,7 @@ async fn lost_nodes_are_tolerated_for_a_while() {
     assert!(!made["metadata"]["managedFields"].to_string().contains("tolerations"));
 }
 
-/// 2.6 priority: the class sets it, one class is the default, and a client cannot set another value.
+/// A§2.6 priority: the class sets it, one class is the default, and a client cannot set another value.
 #[tokio::test]
 async fn a_priority_comes_from_its_class() {
     let server = server().await;
@@ -152,7 +152,7 @@ async fn a_priority_comes_from_its_class() {
     );
 }
 
-/// 2.6 scheduling gates: a gated pod has the condition from the start.
+/// A§2.6 scheduling gates: a gated pod has the condition from the start.
 #[tokio::test]
 async fn a_gated_pod_says_that_it_waits() {
     let server = server().await;

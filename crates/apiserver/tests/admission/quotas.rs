@@ -15,7 +15,7 @@ fn quota(name: &str, hard: Value) -> Value {
     quota
 }
 
-/// 2.6 quota: a refusal has the name of the quota and the requested, used and limited amounts.
+/// A§2.6 quota: a refusal has the name of the quota and the requested, used and limited amounts.
 #[tokio::test]
 async fn nothing_comes_in_beyond_a_quota() {
     let server = server().await;
@@ -28,7 +28,7 @@ async fn nothing_comes_in_beyond_a_quota() {
     assert!(dry.contains("exceeded quota"), "a dry run is refused as well");
 }
 
-/// 2.6 quota: any resource can be counted, its usage is in the status, and deleting objects reduces it.
+/// A§2.6 quota: any resource can be counted, its usage is in the status, and deleting objects reduces it.
 #[tokio::test]
 async fn usage_is_reported_and_released() {
     let server = server().await;
@@ -58,7 +58,7 @@ async fn usage_is_reported_and_released() {
     assert_eq!(get(&server, &path).await["status"]["hard"]["count/configmaps"], "3");
 }
 
-/// 2.6 quota: amounts add up, and every container must set the limited resources.
+/// A§2.6 quota: amounts add up, and every container must set the limited resources.
 #[tokio::test]
 async fn amounts_are_charged_to_a_quota() {
     let server = server().await;
@@ -83,7 +83,7 @@ async fn amounts_are_charged_to_a_quota() {
     created(&server, PODS, pod("b", with("1", "1Gi"))).await;
 }
 
-/// 2.6 quota: a scope selects pods.
+/// A§2.6 quota: a scope selects pods.
 #[tokio::test]
 async fn a_quota_is_about_the_pods_of_its_scope() {
     let server = server().await;
@@ -94,7 +94,7 @@ async fn a_quota_is_about_the_pods_of_its_scope() {
     assert_eq!(post(&server, PODS, pod("ends", json!({"activeDeadlineSeconds": 5}))).await.0, 403);
 }
 
-/// 2.6 quota: concurrent requests do not exceed the quota.
+/// A§2.6 quota: concurrent requests do not exceed the quota.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_at_once_do_not_exceed_a_quota() {
     let server = server().await;
@@ -115,7 +115,7 @@ async fn many_at_once_do_not_exceed_a_quota() {
     assert_eq!(get(&server, &format!("{QUOTAS}/q")).await["status"]["used"]["count/configmaps"], "5");
 }
 
-/// 2.6 quota: an update is charged by the difference.
+/// A§2.6 quota: an update is charged by the difference.
 #[tokio::test]
 async fn an_update_is_charged_by_the_difference() {
     let server = server().await;

@@ -22,7 +22,7 @@ fn service(name: &str, spec: Value) -> Value {
     service
 }
 
-/// 2.6 service IP: a service gets an address of the range, and its family; a headless service gets none.
+/// A§2.6 service IP: a service gets an address of the range, and its family; a headless service gets none.
 #[tokio::test]
 async fn a_service_is_given_an_address() {
     let server = server().await;
@@ -43,7 +43,7 @@ async fn a_service_is_given_an_address() {
     assert!(dry["spec"]["clusterIP"].is_string(), "a dry run returns an address, too");
 }
 
-/// 2.6 service IP: a requested address is allocated, unless it is in use or outside of the range.
+/// A§2.6 service IP: a requested address is allocated, unless it is in use or outside of the range.
 #[tokio::test]
 async fn an_address_can_be_requested_once() {
     let server = server().await;
@@ -69,7 +69,7 @@ async fn an_address_can_be_requested_once() {
     created(&server, SERVICES, at("b", "10.96.0.10")).await;
 }
 
-/// 2.6 service IP: node ports are allocated and requested like addresses.
+/// A§2.6 service IP: node ports are allocated and requested like addresses.
 #[tokio::test]
 async fn node_ports_are_given_once() {
     let server = server().await;
@@ -94,7 +94,7 @@ async fn node_ports_are_given_once() {
     assert_eq!(ports[0]["nodePort"], ports[1]["nodePort"], "one port, two protocols");
 }
 
-/// 2.6 service IP: an allocation error precedes other validation errors.
+/// A§2.6 service IP: an allocation error precedes other validation errors.
 #[tokio::test]
 async fn allocation_errors_come_first() {
     let server = server().await;
@@ -147,7 +147,7 @@ async fn allocation_errors_come_first() {
     );
 }
 
-/// 2.6 service IP: a dry run checks ports in use and the range of addresses, and sets placeholders.
+/// A§2.6 service IP: a dry run checks ports in use and the range of addresses, and sets placeholders.
 #[tokio::test]
 async fn a_dry_run_gives_placeholders() {
     let server = server().await;
@@ -192,7 +192,7 @@ async fn a_service_for_any_family_stays_one() {
     );
 }
 
-/// 2.6 service IP, A2.20: a service keeps its addresses and ports until its type changes.
+/// A§2.6 service IP, A2.20: a service keeps its addresses and ports until its type changes.
 #[tokio::test]
 async fn a_changed_service_type_changes_the_allocations() {
     let server = server().await;
@@ -227,7 +227,7 @@ async fn a_changed_service_type_changes_the_allocations() {
     assert_eq!(status, 422, "{refusal}");
 }
 
-/// 2.6 service IP: two servers on one store, one of them restarted, allocate every address exactly once.
+/// A§2.6 service IP: two servers on one store, one of them restarted, allocate every address exactly once.
 #[tokio::test(flavor = "multi_thread")]
 async fn two_servers_give_every_address_once() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));

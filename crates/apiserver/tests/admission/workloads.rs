@@ -4,7 +4,7 @@ use gantry_json::json;
 
 use super::{created, get, patched, server};
 
-/// 2.6 job selector: a job selects its pods by its uid, unless it has a selector already.
+/// A§2.6 job selector: a job selects its pods by its uid, unless it has a selector already.
 #[tokio::test]
 async fn a_job_selects_the_pods_that_it_makes() {
     let server = server().await;
@@ -26,7 +26,7 @@ async fn a_job_selects_the_pods_that_it_makes() {
     assert_eq!(own["spec"]["selector"]["matchLabels"], json!({"mine": "yes"}));
 }
 
-/// 2.6 daemon set: each change of the template increments the template generation.
+/// A§2.6 daemon set: each change of the template increments the template generation.
 #[tokio::test]
 async fn templates_of_daemon_sets_are_numbered() {
     let server = server().await;
@@ -51,7 +51,7 @@ async fn templates_of_daemon_sets_are_numbered() {
     assert_eq!(number(&other), "2");
 }
 
-/// 2.6 taint new nodes: a new node is tainted as not ready.
+/// A§2.6 taint new nodes: a new node is tainted as not ready.
 #[tokio::test]
 async fn a_new_node_takes_no_pods() {
     let server = server().await;
@@ -65,7 +65,7 @@ async fn a_new_node_takes_no_pods() {
     assert_eq!(ready["spec"].get("taints"), None, "the taint is not added again");
 }
 
-/// 2.6 secret: stringData is merged into data on every write.
+/// A§2.6 secret: stringData is merged into data on every write.
 #[tokio::test]
 async fn text_in_a_secret_becomes_data() {
     let server = server().await;

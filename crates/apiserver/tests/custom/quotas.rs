@@ -1,4 +1,4 @@
-//! Quotas count custom objects (2.6).
+//! Quotas count custom objects (A§2.6).
 
 use super::*;
 

@@ -15,7 +15,7 @@ use crate::output::{fail, print};
 
 /// The flags of `gantry delete-cluster`.
 #[derive(Debug, Args)]
-pub(crate) struct DeleteFlags {
+pub(crate) struct DeleteClusterFlags {
     /// The cluster
     #[arg(id = "cluster_name", value_name = "NAME")]
     name: ClusterName,
@@ -31,7 +31,7 @@ pub(crate) struct DeleteFlags {
 const STOP_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Removes a cluster.
-pub(crate) fn run(flags: &DeleteFlags) -> ExitCode {
+pub(crate) fn run(flags: &DeleteClusterFlags) -> ExitCode {
     match delete(flags) {
         Ok(text) => print(&text),
         Err(message) => fail(&message),
@@ -48,7 +48,7 @@ fn remove_containers(dir: &ClusterDir) -> Result<(), String> {
     })
 }
 
-fn delete(flags: &DeleteFlags) -> Result<String, String> {
+fn delete(flags: &DeleteClusterFlags) -> Result<String, String> {
     let dir = ClusterDir::named(flags.name.clone())?;
     if !ClusterDir::all()?.contains(&dir) {
         return Err(super::unknown(&dir));

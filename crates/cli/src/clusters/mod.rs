@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use gantry_json::json;
 
 pub(crate) use cluster_dir::ClusterDir;
-pub(crate) use delete::{DeleteFlags, run as delete};
+pub(crate) use delete::{DeleteClusterFlags, run as delete};
 pub(crate) use down::{DownFlags, run as down};
 pub(crate) use name::ClusterName;
 pub(crate) use process_record::{ClusterLock, ProcessRecord, running};

@@ -32,7 +32,7 @@ pub(crate) enum TokenCommand {
     /// The first time, it also creates the ConfigMap by which machines find out how to trust the cluster, and the roles that let the
     /// users of tokens ask for certificates of nodes and have them approved: those of kubeadm, so that its tokens work as well.
     #[command(verbatim_doc_comment, after_help = CREATE_EXAMPLE)]
-    Create(#[command(flatten)] CreateFlags),
+    Create(#[command(flatten)] CreateTokenFlags),
     /// List the tokens of a cluster, without their secrets
     #[command(after_help = "Example:\n  gantry token list --context dev")]
     List {
@@ -57,7 +57,7 @@ Example:
 
 /// The flags of `gantry token create`.
 #[derive(Debug, Args)]
-pub(crate) struct CreateFlags {
+pub(crate) struct CreateTokenFlags {
     /// How long the token is valid; 0 for ever
     #[arg(long, value_name = "DURATION", default_value = "24h", value_parser = duration)]
     ttl: Duration,
@@ -96,7 +96,7 @@ impl TokenCommand {
     }
 }
 
-async fn create(flags: &CreateFlags, cluster_flags: &ClusterFlags) -> Result<String, Failure> {
+async fn create(flags: &CreateTokenFlags, cluster_flags: &ClusterFlags) -> Result<String, Failure> {
     if let Some(wrong) = flags.groups.iter().find(|group| !is_group(group)) {
         return Err(Failure::other(format!(
             "--groups: {wrong:?} is no group of bootstrap tokens: it must begin with \"system:bootstrappers:\" and go on with \

@@ -59,7 +59,7 @@ fn session(binary: &Path, namespace: &str) {
     reports_errors(&kubectl);
 }
 
-/// Appendix D, D1 and D2: created, configured by a changed image and a removed container, unchanged.
+/// Appendix D, checks 1 and 2: created, configured by a changed image and a removed container, unchanged.
 fn applies_and_reads(kubectl: &Kubectl<'_>) {
     kubectl.prints_for(&["apply", "-f", "-"], WEB, "deployment.apps/web created");
     let changed = WEB.replace("nginx:1", "nginx:2").replace("      - {name: side, image: 'side:1'}\n", "");

@@ -37,7 +37,7 @@ struct Wanted {
 struct Writer {
     api: Api<Deployment>,
     number: u64,
-    dice: Rng,
+    rng: Rng,
     wanted: BTreeMap<String, Wanted>,
     acknowledged: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -65,27 +65,26 @@ async fn rollouts_converge_and_no_pod_is_left_terminating() {
         accounts.get_opt("default").await.ok().flatten().map(drop)
     })
     .await;
-    let kubelet = tokio::spawn(kubelet(client.clone()));
+    let kubelet = tokio::spawn(kubelet(client.clone(), Arc::clone(&acknowledged)));
     let writers: Vec<_> = (0..WRITERS)
         .map(|number| {
-            let dice = Rng::new(seed.wrapping_mul(1000) + number);
+            let rng = Rng::new(seed.wrapping_mul(1000) + number);
             let (stop, acknowledged) = (Arc::clone(&stop), Arc::clone(&acknowledged));
             let (api, wanted) = (Api::default_namespaced(client.clone()), BTreeMap::new());
-            tokio::spawn(Writer { api, number, dice, wanted, acknowledged, stop }.write())
+            tokio::spawn(Writer { api, number, rng, wanted, acknowledged, stop }.write())
         })
         .collect();
-    let mut dice = Rng::new(seed);
+    let mut rng = Rng::new(seed);
     for kill in 0..if is_long_run() { 200 } else { 6 } {
-        // Only after new writes since the last kill, and then at any moment of the rollouts that they caused.
-        let enough = acknowledged.load(Ordering::SeqCst) + 2 + dice.below(6);
+        // After new writes of clients and of the kubelet: the rollouts of earlier ones are then at any step.
+        let enough = acknowledged.load(Ordering::SeqCst) + 5 + rng.below(20);
         let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
         while acknowledged.load(Ordering::SeqCst) <= enough {
             processes.restart_controllers();
             assert!(Instant::now() < deadline, "GANTRY_SEED={seed}: no write is acknowledged any more");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        tokio::time::sleep(Duration::from_millis(dice.below(60))).await;
-        processes.kill(&mut dice);
+        processes.kill(&mut rng);
         println!("kill {kill}: {} writes were acknowledged", acknowledged.load(Ordering::SeqCst));
     }
     stop.store(true, Ordering::SeqCst);
@@ -115,9 +114,9 @@ impl Processes {
     }
 
     /// Kills the server, the controllers or both, and starts them again.
-    fn kill(&mut self, dice: &mut Rng) {
-        let both = dice.one_in(8);
-        if both || dice.one_in(4) {
+    fn kill(&mut self, rng: &mut Rng) {
+        let both = rng.one_in(8);
+        if both || rng.one_in(4) {
             self.controllers.kill();
         }
         if both || self.controllers.ended().is_none() {
@@ -150,7 +149,7 @@ impl Writer {
         let mut next = 0;
         while !self.stop.load(Ordering::SeqCst) {
             next += 1;
-            let name = format!("d{}-{}", self.number, self.dice.below(DEPLOYMENTS_EACH));
+            let name = format!("d{}-{}", self.number, self.rng.below(DEPLOYMENTS_EACH));
             let before = self.wanted.get(&name).cloned();
             let after = self.next_state(before.as_ref(), next);
             let attempted = self.attempt(&name, before.as_ref(), after.as_ref()).await;
@@ -197,12 +196,12 @@ impl Writer {
 
     fn next_state(&mut self, before: Option<&Wanted>, next: u64) -> Option<Wanted> {
         let Some(before) = before else {
-            return Some(Wanted { replicas: 1 + self.dice.below(3), image: format!("nginx:{next}") });
+            return Some(Wanted { replicas: 1 + self.rng.below(3), image: format!("nginx:{next}") });
         };
-        match self.dice.below(6) {
-            0 | 1 => Some(Wanted { replicas: self.dice.below(4), ..before.clone() }),
+        match self.rng.below(6) {
+            0 | 1 => Some(Wanted { replicas: self.rng.below(4), ..before.clone() }),
             2 | 3 => Some(Wanted { image: format!("nginx:{next}"), ..before.clone() }),
-            4 => Some(Wanted { replicas: 1 + self.dice.below(3), image: format!("nginx:{next}") }),
+            4 => Some(Wanted { replicas: 1 + self.rng.below(3), image: format!("nginx:{next}") }),
             _ => None,
         }
     }
@@ -223,7 +222,7 @@ impl Writer {
                 self.api.patch(name, &PatchParams::default(), &patch).await.map(drop)
             }
             (_, None) => {
-                let foreground = self.dice.one_in(2);
+                let foreground = self.rng.one_in(2);
                 let params = if foreground { DeleteParams::foreground() } else { DeleteParams::background() };
                 self.api.delete(name, &params).await.map(drop)
             }
@@ -301,8 +300,9 @@ fn is_owned(object: &impl kube::Resource, owners: &BTreeSet<String>) -> bool {
     references.filter(|owner| owner.controller == Some(true)).any(|owner| owners.contains(&owner.uid))
 }
 
-/// Acts as the scheduler for some pods, and as the kubelet for all, for as long as it is polled.
-async fn kubelet(client: Client) {
+/// Acts as the scheduler for some pods, and as the kubelet for all, for as long as it is polled. Counts the pods that
+/// it has ended or reported ready.
+async fn kubelet(client: Client, acknowledged: Arc<AtomicU64>) {
     let ready = Patch::Strategic(json!({"status": {
         "phase": "Running", "conditions": [{"type": "Ready", "status": "True"}],
     }}));
@@ -315,18 +315,18 @@ async fn kubelet(client: Client) {
             let name = pod.name_any();
             let is_bound = pod.spec.as_ref().is_some_and(|spec| spec.node_name.is_some());
             let phase = pod.status.as_ref().and_then(|status| status.phase.as_deref());
-            if pod.metadata.deletion_timestamp.is_some() {
-                let _ = if is_bound {
-                    pods.delete(&name, &DeleteParams::default().grace_period(0)).await.map(drop)
-                } else {
-                    Ok(()) // No kubelet ends a pod that is not bound.
-                };
+            let is_acknowledged = if pod.metadata.deletion_timestamp.is_some() {
+                // No kubelet ends a pod that is not bound.
+                is_bound && pods.delete(&name, &DeleteParams::default().grace_period(0)).await.is_ok()
             } else if phase != Some("Running") {
                 if !is_bound && name.as_bytes().last().is_some_and(|letter| letter % 2 == 0) {
                     let _ = bind(&client, &name).await;
                 }
-                let _ = pods.patch_status(&name, &PatchParams::default(), &ready).await;
-            }
+                pods.patch_status(&name, &PatchParams::default(), &ready).await.is_ok()
+            } else {
+                false
+            };
+            acknowledged.fetch_add(u64::from(is_acknowledged), Ordering::SeqCst);
         }
     }
 }

@@ -220,7 +220,7 @@ fn created(cluster: &Cluster, since: usize, collection: &str) -> usize {
     cluster.wire.written_since(since).iter().filter(|write| **write == post).count()
 }
 
-/// R3.2, section 8: a deleted set does not recreate collected pods, even if it sees their deletion first.
+/// R3.2, R8: a deleted set does not recreate collected pods, even if it sees their deletion first.
 #[tokio::test(start_paused = true)]
 async fn a_set_that_goes_does_not_replace_its_pods() {
     for propagation in ["Background", "Foreground"] {
@@ -246,7 +246,7 @@ async fn a_set_that_goes_does_not_replace_its_pods() {
     }
 }
 
-/// Section 18: a deleted Deployment does not recreate its sets either.
+/// D18: a deleted Deployment does not recreate its sets either.
 #[tokio::test(start_paused = true)]
 async fn a_deployment_that_goes_does_not_replace_its_sets() {
     let mut cluster = Cluster::without_controllers().await;

@@ -1,6 +1,6 @@
 //! The event object that a server stores.
 
-use gantry_model::{ApiVersion, EventType, Kind, Meta, Name, Namespace, ResourceVersion, Timestamp, Uid};
+use gantry_model::{ApiVersion, EventType, KindName, Meta, Name, Namespace, ResourceVersion, Timestamp, Uid};
 
 /// The namespace of events about cluster-scoped objects.
 const NAMESPACE_OF_THE_CLUSTER: &str = "default";
@@ -12,7 +12,7 @@ pub struct Subject {
     /// Group and version of its kind.
     pub api_version: ApiVersion,
     /// Its kind.
-    pub kind: Kind,
+    pub kind: KindName,
     /// `None` for cluster-scoped objects.
     pub namespace: Option<Namespace>,
     /// Its name.

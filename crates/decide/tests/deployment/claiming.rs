@@ -22,7 +22,7 @@ fn unmatching(mut set: ReplicaSet) -> ReplicaSet {
     set
 }
 
-/// D3.3, D4.5: the whole table of section 4, for owners that are being deleted and for others.
+/// D3.3, D4.5: the whole table of D4, for owners that are being deleted and for others.
 #[test]
 fn every_row_of_the_claiming_table_holds() {
     let web = deployment("web");

@@ -209,7 +209,7 @@ fn the_closing_report_builds_on_the_creation() {
     assert_eq!(status.unavailable.get(), 3, "pods that do not exist yet are unavailable");
 }
 
-/// Section 18: a Deployment that had sets and has none any more may have been deleted itself. One that never had any,
+/// D18: a Deployment that had sets and has none any more may have been deleted itself. One that never had any,
 /// or still has some, is not read live.
 #[test]
 fn a_deployment_whose_sets_are_all_gone_is_read_again_before_they_are_replaced() {

@@ -6,7 +6,7 @@ use gantry_testkit::{DeploymentBuilder, ReplicaSetBuilder, deployment, noon_plus
 
 use crate::{decided, decided_at, messages};
 
-/// Section 0: filters on events use this name.
+/// D0: filters on events use this name.
 #[test]
 fn events_name_their_source_as_kubernetes_does() {
     assert_eq!(EVENT_SOURCE, "deployment-controller");

@@ -66,7 +66,7 @@ fn a_new_rollout_leaves_the_finished_state() {
     );
 }
 
-/// Section 16, step 3: the deadline of a new rollout does not count from the completion of the previous one.
+/// D16, step 3: the deadline of a new rollout does not count from the completion of the previous one.
 #[test]
 fn a_new_rollout_has_not_timed_out_before_it_moved() {
     let web = recorded(ConditionStatus::True, "NewReplicaSetAvailable").reported(4, 1, 3);
@@ -76,7 +76,7 @@ fn a_new_rollout_has_not_timed_out_before_it_moved() {
     assert_eq!(progress.reason, "NewReplicaSetAvailable");
 }
 
-/// Section 16, step 3: completion takes precedence over a missed deadline, with this message.
+/// D16, step 3: completion takes precedence over a missed deadline, with this message.
 #[test]
 fn a_complete_rollout_has_successfully_progressed() {
     let web = recorded(ConditionStatus::False, "ProgressDeadlineExceeded");
@@ -85,7 +85,7 @@ fn a_complete_rollout_has_successfully_progressed() {
     assert_eq!(done.message, "ReplicaSet \"new\" has successfully progressed.");
 }
 
-/// Section 16, step 3: progress renews the update time even under the same reason, and clears a missed deadline.
+/// D16, step 3: progress renews the update time even under the same reason, and clears a missed deadline.
 #[test]
 fn progress_renews_the_clock() {
     let web = recorded(ConditionStatus::True, "ReplicaSetUpdated");
@@ -97,7 +97,7 @@ fn progress_renews_the_clock() {
     assert_eq!(cleared.last_transition, Some(noon_plus(90)));
 }
 
-/// Section 16, step 3, D16.6, D21.5: a missed deadline changes the condition and nothing else.
+/// D16, step 3, D16.6, D21.5: a missed deadline changes the condition and nothing else.
 #[test]
 fn a_missed_deadline_changes_only_the_condition() {
     let web = recorded(ConditionStatus::True, "NewReplicaSetCreated")

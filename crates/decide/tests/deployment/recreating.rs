@@ -20,7 +20,7 @@ fn with_pods(web: &Deployment, sets: &[ReplicaSet], pods: &[Pod]) -> Decision {
     decided_with(NOON, web, sets, pods, None)
 }
 
-/// Section 10.2, D20: the old set is scaled to zero, its pods are waited for, then the new set is created.
+/// D§10.2, D20: the old set is scaled to zero, its pods are waited for, then the new set is created.
 #[test]
 fn old_pods_go_before_new_ones_come() {
     let web = web();
@@ -45,7 +45,7 @@ fn old_pods_go_before_new_ones_come() {
     assert!(sizes(&gone)[0].starts_with("create web-") && sizes(&gone)[0].ends_with("size 2"), "{gone:?}");
 }
 
-/// Section 10.2, step 3: every pod of another set that has not finished counts, terminating ones too.
+/// D§10.2, step 3: every pod of another set that has not finished counts, terminating ones too.
 #[test]
 fn only_finished_pods_do_not_count_as_running() {
     let web = web();
@@ -84,7 +84,7 @@ fn the_first_rollout_waits_for_nothing() {
     assert!(sizes(&decided(&web(), &[]))[0].starts_with("create web-"));
 }
 
-/// Section 10.2, step 5: history is cleaned up once the Deployment is complete.
+/// D§10.2, step 5: history is cleaned up once the Deployment is complete.
 #[test]
 fn history_is_cleaned_up_once_complete() {
     let mut web = web().reported(2, 2, 2);

@@ -77,7 +77,7 @@ fn a_refused_scale_down_is_tried_again() {
     assert_eq!((refused.result, refused.wake), (SyncResult::Done, Wake::After(Duration::from_secs(1))));
 }
 
-/// Section 10.2: Recreate waits until the old sets' controller has observed their size of zero; it may be about to
+/// D§10.2: Recreate waits until the old sets' controller has observed their size of zero; it may be about to
 /// create a pod.
 #[test]
 fn recreate_waits_until_old_sets_have_seen_their_size() {

@@ -20,7 +20,7 @@ fn new(web: &Deployment, size: u16, available: u16) -> ReplicaSet {
     replica_set("new").owned_by(web).revision(2).size(size).available(available).sized_for(10, 13)
 }
 
-/// Section 10.1: one sync grows or shrinks, never both.
+/// D§10.1: one sync grows or shrinks, never both.
 #[test]
 fn a_sync_that_grows_does_not_shrink() {
     let web = web();
@@ -34,7 +34,7 @@ fn a_sync_that_grows_does_not_shrink() {
     assert_eq!(decision.waiting_on, [WaitingOn::OwnWrites]);
 }
 
-/// Section 10.1, step 2: a new set that is too large is scaled down.
+/// D§10.1, step 2: a new set that is too large is scaled down.
 #[test]
 fn a_new_set_that_is_too_large_is_trimmed() {
     let web = web();
@@ -104,7 +104,7 @@ fn unhealthy_pods_go_first_and_no_more_than_may_go() {
     assert_eq!(sizes(&decision), ["scale older 4 -> 0", "scale old 5 -> 4"], "5 of 9");
 }
 
-/// Section 10.1, step 3: after any scale-down the sync ends: the set has to follow first.
+/// D§10.1, step 3: after any scale-down the sync ends: the set has to follow first.
 #[test]
 fn a_sync_that_shrinks_stops_there() {
     let mut web = web().reported(10, 10, 10);

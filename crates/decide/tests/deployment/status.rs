@@ -23,7 +23,7 @@ fn sets(web: &Deployment) -> [ReplicaSet; 2] {
     ]
 }
 
-/// D14.1 and the table of section 14: sums over all sets; terminating pods are counted separately.
+/// D14.1 and the table of D14: sums over all sets; terminating pods are counted separately.
 #[test]
 fn the_counters_are_sums_over_the_sets() {
     let web = web();
@@ -41,7 +41,7 @@ fn the_counters_are_sums_over_the_sets() {
     assert_eq!(status.unavailable, Replicas::ZERO, "never negative");
 }
 
-/// Section 14: a set without a status has no terminating pods; a status without the field makes the sum unknown.
+/// D14: a set without a status has no terminating pods; a status without the field makes the sum unknown.
 #[test]
 fn terminating_pods_are_unknown_when_a_set_is_silent() {
     let web = web();

@@ -44,7 +44,7 @@ fn a_set_claims_its_own_pods_and_orphans_but_never_those_of_others() {
     assert_eq!(disposition(&web, &foreign.labelled(&[("app", "x")])), "leave");
 }
 
-/// O7.5; section 3, step 4: a controller reference must match in kind, name and uid, and the namespace must be equal.
+/// O7.5; R3, step 4: a controller reference must match in kind, name and uid, and the namespace must be equal.
 #[test]
 fn pods_that_only_resemble_its_own_are_not_considered() {
     let web = replica_set("web");
@@ -180,7 +180,7 @@ fn all_failures_of_claiming_are_reported_together() {
     assert_eq!(failed.to_string(), "timeout");
 }
 
-/// Section 3, step 3: an invalid selector is reported and not retried; so is an empty one, which the API refuses.
+/// R3, step 3: an invalid selector is reported and not retried; so is an empty one, which the API refuses.
 #[test]
 fn a_set_without_a_usable_selector_does_nothing() {
     let mut web = replica_set("web").size(3);

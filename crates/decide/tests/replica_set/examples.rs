@@ -49,7 +49,7 @@ fn ready(web: &ReplicaSet, name: &str, node: &str) -> Pod {
     pod(name).owned_by(web).on(node).ready_since(noon_plus(-60))
 }
 
-/// Examples 1 to 4 and the two of section 5. R5.1, R5.2, R5.3.
+/// Examples 1 to 4 and the two of R5. R5.1, R5.2, R5.3.
 #[test]
 fn creations_start_slowly() {
     let of = |desired| decided(&replica_set("web").size(desired), &[]);
@@ -78,7 +78,7 @@ fn creations_start_slowly() {
     assert!(manage_result.result.is_err());
 }
 
-/// Example 5. Section 6, rules 1 to 3.
+/// Example 5. R6, rules 1 to 3.
 #[test]
 fn pods_in_earlier_stages_go_first() {
     let web = replica_set("web").size(2);
@@ -92,7 +92,7 @@ fn pods_in_earlier_stages_go_first() {
     assert_eq!(deletions(&decided(&web, &pods)), ["a", "b", "c"]);
 }
 
-/// Examples 6 and 7. Section 6, rules 4 and 5.
+/// Examples 6 and 7. R6, rules 4 and 5.
 #[test]
 fn related_pods_on_the_node_decide_unless_the_cost_has() {
     let web = replica_set("web").size(1);
@@ -107,7 +107,7 @@ fn related_pods_on_the_node_decide_unless_the_cost_has() {
     assert_eq!(victim(&[d, e.cost(-10)]), "e", "example 7");
 }
 
-/// Examples 8 and 9. Section 6, rules 3 and 6.
+/// Examples 8 and 9. R6, rules 3 and 6.
 #[test]
 fn the_newly_ready_pod_goes_and_the_unready_one_before_it() {
     let web = replica_set("web").size(1);
@@ -137,7 +137,7 @@ fn availability_comes_to_the_moment_and_is_waited_for() {
     assert_eq!(reported(NOON, &observed).wake(NOON), Wake::After(Duration::from_millis(700)));
 }
 
-/// Example 12. Section 7.
+/// Example 12. R7.
 #[test]
 fn a_terminating_pod_is_replaced_at_once_and_counted_apart() {
     let web = replica_set("web").size(2);
@@ -179,7 +179,7 @@ fn a_set_that_expects_a_pod_waits_for_it_up_to_five_minutes() {
     assert_eq!(action_at(noon_plus(301)), (true, true));
 }
 
-/// Example 15. Section 7.
+/// Example 15. R7.
 #[test]
 fn a_pod_without_all_labels_of_the_template_counts_but_not_as_fully_labelled() {
     let mut web = replica_set("web").size(1);

@@ -16,7 +16,7 @@ fn first(world: &World) -> String {
     world.store.values().find(|pod| pod.is_active()).unwrap().meta.name.to_string()
 }
 
-/// Section 8, quota: one call at a time as a probe, one condition for all of them. R5.2, R7.4, R7.5, R7.6.
+/// R8, quota: one call at a time as a probe, one condition for all of them. R5.2, R7.4, R7.5, R7.6.
 #[test]
 fn a_quota_is_probed_until_it_is_raised() {
     let mut world = World::settled(web(2));
@@ -50,7 +50,7 @@ fn a_quota_is_probed_until_it_is_raised() {
     assert_eq!((world.active_pods(), world.set.status.replica_failure()), (10, None));
 }
 
-/// Section 8, admission: a template that is refused is handled like a quota, with another message. R7.4.
+/// R8, admission: a template that is refused is handled like a quota, with another message. R7.4.
 #[test]
 fn a_template_that_admission_refuses_is_reported() {
     let mut world = World::settled(web(0));
@@ -62,7 +62,7 @@ fn a_template_that_admission_refuses_is_reported() {
     assert_eq!(condition.message, "Pod \"web-abcde\" is invalid: spec.containers: Required value");
 }
 
-/// Section 8, namespace terminating: no event, and an expectation that times out. R5.4.
+/// R8, namespace terminating: no event, and an expectation that times out. R5.4.
 #[test]
 fn a_terminating_namespace_goes_quietly() {
     let mut world = World::settled(web(0));
@@ -78,7 +78,7 @@ fn a_terminating_namespace_goes_quietly() {
     assert_eq!(world.sync().batches, [1, 2], "it retries after five minutes");
 }
 
-/// Section 8, pod deleted by a user: replaced when it becomes terminating, not when it is removed. R1.4, R1.5.
+/// R8, pod deleted by a user: replaced when it becomes terminating, not when it is removed. R1.4, R1.5.
 #[test]
 fn a_pod_that_a_user_deletes_is_replaced_at_once() {
     let mut world = World::settled(web(2));
@@ -92,7 +92,7 @@ fn a_pod_that_a_user_deletes_is_replaced_at_once() {
     assert_eq!((world.active_pods(), world.set.status.terminating), (2, Some(Replicas::ZERO)));
 }
 
-/// Section 8, node lost: the pod counts until it is deleted.
+/// R8, node lost: the pod counts until it is deleted.
 #[test]
 fn a_pod_on_a_lost_node_still_counts() {
     let mut world = World::settled(web(2));
@@ -103,7 +103,7 @@ fn a_pod_on_a_lost_node_still_counts() {
     assert_eq!(world.set.status.replicas, 2_u16.into());
 }
 
-/// Section 8, finished pods: replaced, and not deleted. R4.5.
+/// R8, finished pods: replaced, and not deleted. R4.5.
 #[test]
 fn a_finished_pod_is_replaced_and_left_where_it_is() {
     for phase in [Phase::Succeeded, Phase::Failed] {
@@ -117,7 +117,7 @@ fn a_finished_pod_is_replaced_and_left_where_it_is() {
     }
 }
 
-/// Section 8, scaled to zero: all pods are deleted at once. R5.7.
+/// R8, scaled to zero: all pods are deleted at once. R5.7.
 #[test]
 fn a_set_scaled_to_zero_deletes_all_its_pods() {
     let mut world = World::settled(web(3));
@@ -129,7 +129,7 @@ fn a_set_scaled_to_zero_deletes_all_its_pods() {
     assert_eq!((world.store.len(), world.set.status.replicas), (0, Replicas::ZERO));
 }
 
-/// Section 8, template edited: existing pods stay, new ones have the new template.
+/// R8, template edited: existing pods stay, new ones have the new template.
 #[test]
 fn a_new_template_is_for_new_pods_only() {
     let mut world = World::settled(web(1));
@@ -144,7 +144,7 @@ fn a_new_template_is_for_new_pods_only() {
     assert_eq!(world.set.status.fully_labeled, 1_u16.into());
 }
 
-/// Section 8, relabelled out: released, kept running, replaced in the same sync. R4.3.
+/// R8, relabelled out: released, kept running, replaced in the same sync. R4.3.
 #[test]
 fn a_pod_relabelled_out_of_the_selector_is_released_and_replaced() {
     let mut world = World::settled(web(2));
@@ -158,7 +158,7 @@ fn a_pod_relabelled_out_of_the_selector_is_released_and_replaced() {
     assert!(released.is_active() && released.meta.owners.is_empty());
 }
 
-/// Section 8, relabelled in: adopted, and the pod that ranks first for deletion is deleted. R4.7.
+/// R8, relabelled in: adopted, and the pod that ranks first for deletion is deleted. R4.7.
 #[test]
 fn an_orphan_relabelled_into_the_selector_is_adopted_and_may_displace_another_pod() {
     let mut world = World::settled(web(2));
@@ -174,7 +174,7 @@ fn an_orphan_relabelled_into_the_selector_is_adopted_and_may_displace_another_po
     );
 }
 
-/// Section 8, set being deleted: no pod is changed, but the status is updated. R3.2, R4.6.
+/// R8, set being deleted: no pod is changed, but the status is updated. R3.2, R4.6.
 #[test]
 fn a_set_being_deleted_only_reports() {
     let mut world = World::settled(web(2));
@@ -189,7 +189,7 @@ fn a_set_being_deleted_only_reports() {
     assert_eq!((world.active_pods(), world.set.status.observed_generation), (2, 2));
 }
 
-/// Section 8, response lost: an unexpected pod appears, and the surplus is deleted. R5.3, R2.4.
+/// R8, response lost: an unexpected pod appears, and the surplus is deleted. R5.3, R2.4.
 #[test]
 fn a_pod_whose_creation_was_not_answered_turns_up_later() {
     let mut world = World::settled(web(0));
@@ -203,7 +203,7 @@ fn a_pod_whose_creation_was_not_answered_turns_up_later() {
     assert_eq!(world.active_pods(), 1);
 }
 
-/// Section 5: a large set is created in bursts, each waiting for the pods of the previous one. R5.1, R2.2.
+/// R5: a large set is created in bursts, each waiting for the pods of the previous one. R5.1, R2.2.
 #[test]
 fn twelve_hundred_pods_come_in_three_turns() {
     let mut world = World::settled(web(0));

@@ -64,7 +64,7 @@ fn surplus_pods_are_deleted_up_to_the_burst() {
     }
 }
 
-/// Section 5.3: the right number of pods is left alone.
+/// R§5.3: the right number of pods is left alone.
 #[test]
 fn nothing_is_done_about_the_right_number_of_pods() {
     let web = replica_set("web").size(2);

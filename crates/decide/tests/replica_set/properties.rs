@@ -85,7 +85,7 @@ fn status_of(now: Timestamp, set: &ReplicaSet, pods: &[Pod]) -> ReplicaSetStatus
     }
 }
 
-/// The rules of section 6, written out for two pods: whether the first is deleted before the other.
+/// The rules of R6, written out for two pods: whether the first is deleted before the other.
 fn is_deleted_before(now: Timestamp, a: &Pod, b: &Pod) -> bool {
     let log = |moment: Timestamp| match now.as_nanos().saturating_sub(moment.as_nanos()) {
         age @ 1.. => (1..=62).rev().find(|power| age >> power > 0).unwrap_or(0),
@@ -146,7 +146,7 @@ proptest! {
         }
     }
 
-    /// Section 6: the same pods lead to the same victims, whatever the order of the list.
+    /// R6: the same pods lead to the same victims, whatever the order of the list.
     #[test]
     fn the_order_of_the_list_decides_nothing(
         set in any_set(),
@@ -169,7 +169,7 @@ proptest! {
         prop_assert_eq!(one.waiting_on, other.waiting_on);
     }
 
-    /// Section 6: where the rules are not contradictory, no pod stays that ranks before a deleted one.
+    /// R6: where the rules are not contradictory, no pod stays that ranks before a deleted one.
     #[test]
     fn no_survivor_should_have_gone_first(set in any_set(), mut pods in any_pods(), same in any::<bool>()) {
         for (n, pod) in (0_i64..).zip(&mut pods) {
@@ -190,7 +190,7 @@ proptest! {
         }
     }
 
-    /// Section 6: one more starting pod saves no other victim, and no serving pod is deleted because of it.
+    /// R6: one more starting pod saves no other victim, and no serving pod is deleted because of it.
     #[test]
     fn one_more_starting_pod_saves_no_pod_and_endangers_no_serving_pod(set in any_set(), mut pods in any_pods()) {
         let before = decide(NOON, &observed(&set, &pods));
@@ -206,7 +206,7 @@ proptest! {
         prop_assert_eq!(endangered, None);
     }
 
-    /// Section 7: available pods are ready, and ready pods are counted.
+    /// R7: available pods are ready, and ready pods are counted.
     #[test]
     fn the_counters_are_consistent(set in any_set(), pods in any_pods(), now in any_now()) {
         let status = status_of(now, &set, &pods);
@@ -240,7 +240,7 @@ proptest! {
         prop_assert_eq!(decide(NOON, &observed).action, Action::Nothing);
     }
 
-    /// Section 2: however stale the cache is, there are never more pods than desired, and in the end exactly as many.
+    /// R2: however stale the cache is, there are never more pods than desired, and in the end exactly as many.
     #[test]
     fn a_lagging_cache_never_leads_to_too_many_pods(
         steps in prop::collection::vec((0..4_u8, 0..12_u16), 1..40),

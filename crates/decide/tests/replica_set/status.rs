@@ -37,7 +37,7 @@ fn steady() -> (ReplicaSet, Vec<Pod>) {
     (web, pods.to_vec())
 }
 
-/// Section 7: the counters, for pods in all states.
+/// R7: the counters, for pods in all states.
 #[test]
 fn the_counters_count_what_they_say() {
     let mut web = replica_set("web").size(6).min_ready(10);
@@ -61,7 +61,7 @@ fn the_counters_count_what_they_say() {
     assert_eq!(status.observed_generation, 7);
 }
 
-/// Section 7: zero is written where an absent field would mean unknown.
+/// R7: zero is written where an absent field would mean unknown.
 #[test]
 fn zero_pods_and_zero_terminating_pods_are_written() {
     let mut web = replica_set("web");
@@ -74,7 +74,7 @@ fn zero_pods_and_zero_terminating_pods_are_written() {
     assert_eq!((written.replicas, written.terminating_replicas), (0, Some(0)));
 }
 
-/// Section 7: a template without labels is matched by every pod.
+/// R7: a template without labels is matched by every pod.
 #[test]
 fn every_pod_carries_all_labels_of_a_template_without_any() {
     let (mut web, pods) = steady();
@@ -83,7 +83,7 @@ fn every_pod_carries_all_labels_of_a_template_without_any() {
     assert_eq!(status_after(&observed, &reported(NOON, &observed)).fully_labeled, 2_u16.into());
 }
 
-/// Section 0: availability to the nanosecond, for any setting, missing times and clocks that disagree.
+/// R0: availability to the nanosecond, for any setting, missing times and clocks that disagree.
 #[test]
 fn a_pod_is_available_once_it_was_ready_long_enough() {
     let ready = |ago: i64| pod("a").ready_since(noon_plus(-ago));
@@ -208,7 +208,7 @@ fn the_condition_goes_with_the_failure() {
     }
 }
 
-/// Section 3: the report contains what the set waits for, a failure first.
+/// R3: the report contains what the set waits for, a failure first.
 #[test]
 fn the_report_says_what_the_set_waits_for() {
     let (mut web, mut pods) = steady();
@@ -226,7 +226,7 @@ fn the_report_says_what_the_set_waits_for() {
     assert_eq!(refused, WaitingOn::CreateRefused { message: "exceeded quota".into() });
 }
 
-/// Section 3, step 9: a failure to manage pods fails the sync, after the status was written.
+/// R3, step 9: a failure to manage pods fails the sync, after the status was written.
 #[test]
 fn a_failed_sync_still_reports() {
     let (mut web, pods) = steady();

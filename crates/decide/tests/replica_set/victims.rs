@@ -41,13 +41,13 @@ fn top() -> Pod {
     plain("top").uid("2")
 }
 
-/// Section 6: where all else is equal the uid decides, so that the result never depends on the order of a list.
+/// R6: where all else is equal the uid decides, so that the result never depends on the order of a list.
 #[test]
 fn pods_that_are_equal_in_everything_go_by_uid() {
     assert_eq!(deleted(&low(), &top()), "low");
 }
 
-/// Section 6: if all pods are deleted, none has to be chosen, and nothing is sorted.
+/// R6: if all pods are deleted, none has to be chosen, and nothing is sorted.
 #[test]
 fn pods_that_all_go_are_not_sorted() {
     let pods = [top(), low()];
@@ -57,7 +57,7 @@ fn pods_that_all_go_are_not_sorted() {
     assert_eq!(pods, ["top", "low"].map(key));
 }
 
-/// Section 6, rule 1.
+/// R6, rule 1.
 #[test]
 fn an_unassigned_pod_goes_before_an_assigned_one() {
     let mut unassigned = top();
@@ -68,7 +68,7 @@ fn an_unassigned_pod_goes_before_an_assigned_one() {
     assert_eq!(deleted(&both, &unassigned), "low", "no difference");
 }
 
-/// Section 6, rule 2.
+/// R6, rule 2.
 #[test]
 fn pods_go_by_phase_pending_then_unknown_then_running() {
     let in_phase = |pod: Pod, phase| pod.phase(phase);
@@ -78,7 +78,7 @@ fn pods_go_by_phase_pending_then_unknown_then_running() {
     assert_eq!(deleted(&in_phase(low(), Phase::Unknown), &pending), "top");
 }
 
-/// Section 6, rule 3.
+/// R6, rule 3.
 #[test]
 fn a_pod_that_is_not_ready_goes_before_one_that_is() {
     let starting = pod("top").uid("2").on("n1").phase(Phase::Running).created(noon_plus(-200));
@@ -97,7 +97,7 @@ fn readiness_counts_and_availability_does_not() {
     assert_eq!(deleted([unavailable.cost(1), available]), "available", "both are ready, so the cost decides");
 }
 
-/// Section 6, rule 4.
+/// R6, rule 4.
 #[test]
 fn the_cheaper_pod_goes() {
     for (cheap, dear) in [(-1, 0), (0, 1), (i32::MIN, i32::MAX), (-10, -5), (5, 10)] {
@@ -105,7 +105,7 @@ fn the_cheaper_pod_goes() {
     }
 }
 
-/// Section 6, rule 5.
+/// R6, rule 5.
 #[test]
 fn the_pod_on_the_more_crowded_node_goes() {
     let (quiet, crowded) = (low().on("n1"), top().on("n2"));
@@ -176,7 +176,7 @@ fn a_set_is_seen_among_others_only_when_it_must_choose() {
     assert_eq!(relations(&new.clone().size(0)), 0);
 }
 
-/// Section 6, rule 6, and R6.3: younger by enough that the logarithms differ.
+/// R6, rule 6, and R6.3: younger by enough that the logarithms differ.
 #[test]
 fn the_pod_that_has_been_ready_for_a_shorter_time_goes() {
     let ready = |pod: Pod, ago: i64| pod.ready_since(noon_plus(-ago));
@@ -214,7 +214,7 @@ fn ages_are_distinguished_at_powers_of_two() {
     }
 }
 
-/// Section 6, rule 7.
+/// R6, rule 7.
 #[test]
 fn the_pod_that_was_restarted_more_goes() {
     assert_eq!(deleted(&low().restarted(1), &top().restarted(2)), "top");
@@ -224,7 +224,7 @@ fn the_pod_that_was_restarted_more_goes() {
     assert_eq!(deleted(&starting(low()), &starting(top()).restarted(1)), "top", "whether ready or not");
 }
 
-/// Section 6, rule 8, and R6.3.
+/// R6, rule 8, and R6.3.
 #[test]
 fn the_younger_pod_goes() {
     let born = |pod: Pod, ago: i64| pod.created(noon_plus(-ago));
@@ -235,7 +235,7 @@ fn the_younger_pod_goes() {
     assert_eq!(deleted(&born(low(), -5), &ageless), "top", "no time: the most recent of all");
 }
 
-/// Section 6: each rule takes precedence over all that follow.
+/// R6: each rule takes precedence over all that follow.
 #[test]
 fn the_rules_apply_in_order() {
     let related: Vec<Pod> = ["x", "y"].map(|name| pod(name).on("crowded")).to_vec();

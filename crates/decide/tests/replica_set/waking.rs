@@ -76,7 +76,7 @@ fn the_longest_minimum_overflows_nothing() {
     }
 }
 
-/// Section 1: a failed sync is requeued through the queue's rate limit, whatever else it waits for.
+/// R1: a failed sync is requeued through the queue's rate limit, whatever else it waits for.
 #[test]
 fn a_failed_sync_is_tried_again_soon() {
     let web = replica_set("web").size(2).min_ready(10);

@@ -1,4 +1,4 @@
-//! ReplicaSets, ReplicationControllers, DaemonSets and StatefulSets, with their pods counted (K3, section 3.2).
+//! ReplicaSets, ReplicationControllers, DaemonSets and StatefulSets, with their pods counted (K3, K§3.2).
 
 use gantry_json::Value;
 

@@ -33,9 +33,8 @@ enum Written {
     Something,
     Nothing,
     EmptyCollection,
-    EmptyStruct,
-    ZeroNumber,
-    EmptyText,
+    /// An empty struct, zero, false or an empty text.
+    Zero,
 }
 
 /// A shape that no Kubernetes type has.
@@ -63,7 +62,7 @@ struct Canonical<'a> {
 impl Canonical<'_> {
     fn number(self, value: impl fmt::Display, is_zero: bool) -> Written {
         self.out.extend_from_slice(value.to_string().as_bytes());
-        if is_zero { Written::ZeroNumber } else { Written::Something }
+        if is_zero { Written::Zero } else { Written::Something }
     }
 
     /// Writes the length first, so that no text can be mistaken for the end of another.
@@ -71,7 +70,7 @@ impl Canonical<'_> {
         self.out.extend_from_slice(value.len().to_string().as_bytes());
         self.out.push(b':');
         self.out.extend_from_slice(value.as_bytes());
-        if value.is_empty() { Written::EmptyText } else { Written::Something }
+        if value.is_empty() { Written::Zero } else { Written::Something }
     }
 }
 
@@ -285,9 +284,7 @@ impl<'a> Fields<'a> {
         let means_absent = match written {
             Written::Something => false,
             Written::Nothing | Written::EmptyCollection => true,
-            Written::EmptyStruct => plain::is_plain_struct(self.name, field),
-            Written::ZeroNumber => plain::is_plain_number(self.name, field),
-            Written::EmptyText => plain::is_plain_text(self.name, field),
+            Written::Zero => plain::is_plain(self.name, field),
         };
         if means_absent {
             self.out.truncate(start);
@@ -300,7 +297,7 @@ impl<'a> Fields<'a> {
 
     fn end(self) -> Written {
         self.out.push(b'}');
-        if self.count == 0 { Written::EmptyStruct } else { Written::Something }
+        if self.count == 0 { Written::Zero } else { Written::Something }
     }
 }
 

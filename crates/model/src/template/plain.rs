@@ -1,82 +1,19 @@
 //! Which fields of a template mean the same when they are zero and when they are absent.
 //!
-//! In Kubernetes' own types an optional field is either a pointer, for which zero and absent differ (`runAsUser: 0`
-//! is root), or a plain value, for which they are the same (`stdin: false`). The wire format does not show which;
-//! this table does, for everything reachable from a pod template.
+//! In Kubernetes' own types a field is either a pointer, for which zero and absent differ (`runAsUser: 0` is root), or
+//! a plain value, for which they are the same (`stdin: false`). The wire format does not show which; `pointers.tsv`
+//! does, for everything reachable from a pod template. `cargo xtask import` writes it.
 
-/// Whether an empty object in this field equals an absent one.
-pub(super) fn is_plain_struct(owner: &str, field: &str) -> bool {
-    match field {
-        "metadata" | "spec" => matches!(owner, "PodTemplateSpec" | "PersistentVolumeClaimTemplate"),
-        "resources" => matches!(owner, "Container" | "EphemeralContainer" | "PersistentVolumeClaimSpec"),
-        "preference" => owner == "PreferredSchedulingTerm",
-        "podAffinityTerm" => owner == "WeightedPodAffinityTerm",
-        _ => false,
-    }
-}
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
-/// Whether zero or false in this field equals an absent one.
-pub(super) fn is_plain_number(owner: &str, field: &str) -> bool {
-    match field {
-        "hostNetwork"
-        | "hostPID"
-        | "hostIPC"
-        | "stdin"
-        | "stdinOnce"
-        | "tty"
-        | "hostPort"
-        | "initialDelaySeconds"
-        | "timeoutSeconds"
-        | "periodSeconds"
-        | "successThreshold"
-        | "failureThreshold"
-        | "partition"
-        | "chapAuthDiscovery"
-        | "chapAuthSession"
-        | "sslEnabled"
-        | "generation"
-        | "divisor" => true,
-        "readOnly" => !matches!(owner, "AzureDiskVolumeSource" | "CSIVolumeSource"),
-        _ => false,
-    }
-}
+/// The fields that are pointers, by owner and name.
+static POINTERS: LazyLock<BTreeSet<(&str, &str)>> = LazyLock::new(|| {
+    let rows = include_str!("pointers.tsv").lines().filter_map(|line| line.split_once('\t'));
+    rows.flat_map(|(owner, fields)| fields.split(',').map(move |field| (owner, field))).collect()
+});
 
-/// Whether an empty text in this field equals an absent one: true except for the few texts that are pointers.
-pub(super) fn is_plain_text(owner: &str, field: &str) -> bool {
-    let behind_a_pointer = match field {
-        "storageClassName"
-        | "volumeAttributesClassName"
-        | "volumeMode"
-        | "runtimeClassName"
-        | "preemptionPolicy"
-        | "hostnameOverride"
-        | "service"
-        | "initiatorName"
-        | "cachingMode"
-        | "localhostProfile"
-        | "procMount"
-        | "gmsaCredentialSpec"
-        | "gmsaCredentialSpecName"
-        | "runAsUserName"
-        | "fsGroupChangePolicy"
-        | "supplementalGroupsPolicy"
-        | "seLinuxChangePolicy"
-        | "resourceClaimName"
-        | "resourceClaimTemplateName"
-        | "mountPropagation"
-        | "recursiveReadOnly"
-        | "apiGroup"
-        | "stopSignal"
-        | "nodeAffinityPolicy"
-        | "nodeTaintsPolicy"
-        | "signerName" => true,
-        "fsType" | "kind" => matches!(owner, "AzureDiskVolumeSource" | "CSIVolumeSource"),
-        "restartPolicy" => matches!(owner, "Container" | "EphemeralContainer"),
-        "value" => owner == "PodDNSConfigOption",
-        "name" => owner == "ClusterTrustBundleProjection",
-        "type" => owner == "HostPathVolumeSource",
-        "namespace" => owner == "TypedObjectReference",
-        _ => false,
-    };
-    !behind_a_pointer
+/// Whether an empty object, zero, false or an empty text in this field equals an absent value.
+pub(super) fn is_plain(owner: &str, field: &str) -> bool {
+    !POINTERS.contains(&(owner, field))
 }

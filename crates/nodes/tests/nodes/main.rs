@@ -14,7 +14,7 @@ use gantry_nodes::Options;
 use gantry_runtime::{ApiTransport, shutdown};
 use gantry_test_cluster::TestServer;
 
-/// A8.5, 2.6: nodes register, lose the taint of new nodes, renew their leases and report their conditions.
+/// A8.5, A§2.6: nodes register, lose the taint of new nodes, renew their leases and report their conditions.
 #[tokio::test(start_paused = true)]
 async fn nodes_register_and_send_heartbeats() {
     let mut cluster = Cluster::start(3).await;
@@ -80,7 +80,7 @@ async fn a_pod_becomes_ready_and_is_not_written_again() {
     cluster.stop().await;
 }
 
-/// A8.6, 8.3: a deleted pod gets its grace period, and then its node removes it.
+/// A8.6, A§8.3: a deleted pod gets its grace period, and then its node removes it.
 #[tokio::test(start_paused = true)]
 async fn a_deleted_pod_is_stopped_and_removed() {
     let mut cluster = Cluster::start(1).await;

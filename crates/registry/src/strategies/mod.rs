@@ -224,6 +224,7 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
         ("rbac.authorization.k8s.io", "ClusterRole" | "Role") => &rbac::ROLE,
         ("rbac.authorization.k8s.io", "ClusterRoleBinding" | "RoleBinding") => &rbac::BINDING,
         ("resource.k8s.io", "DeviceClass" | "ResourceClaimTemplate") => &devices::NAMED,
+        ("resource.k8s.io", "DeviceTaintRule") => &devices::TAINT_RULE,
         ("resource.k8s.io", "ResourceClaim") => &devices::CLAIM,
         ("resource.k8s.io", "ResourceSlice") => &devices::SLICE,
         ("scheduling.k8s.io", "PriorityClass") => &priority_class::STRATEGY,
@@ -240,6 +241,8 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use gantry_json::json;
 
     use super::*;
@@ -256,5 +259,30 @@ mod tests {
             let ages = usize::from(kind.kind == "IPAddress");
             assert_eq!(cells.len(), Printer::BuiltIn(rows).columns().len() + ages, "{}", kind.kind);
         }
+    }
+
+    /// Appendix C: the columns are those of Kubernetes, as `cargo xtask import` reads them from its printers.
+    #[test]
+    fn columns_are_those_of_kubernetes() {
+        let mut expected: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+        let mut current = "";
+        for line in include_str!("columns.tsv").lines().filter(|line| !line.starts_with('#')) {
+            match line.strip_prefix('\t') {
+                Some(column) => expected.entry(current).or_default().push(column.to_owned()),
+                None => current = line,
+            }
+        }
+        let mut different = Vec::new();
+        for kind in kinds().all() {
+            let Some(expected) = expected.get(kind.kind) else { continue };
+            let columns = Printer::BuiltIn(&of(kind).rows).columns();
+            let columns =
+                columns.iter().map(|it| format!("{}\t{}\t{}\t{}", it.name, it.kind, it.format, it.priority));
+            let columns: Vec<_> = columns.collect();
+            if columns != *expected {
+                different.push((kind.kind, columns));
+            }
+        }
+        assert_eq!(different, [], "differ from columns.tsv");
     }
 }

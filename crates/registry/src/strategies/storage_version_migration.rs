@@ -11,7 +11,7 @@ use crate::validation::go_format::ordered_json_list;
 use crate::validation::status;
 
 const COLUMNS: &[TableColumn] = &[
-    column::NAME,
+    column::text("Name").text_at("metadata.name"),
     column::text("Resource").computed(|object, _| {
         let resource = cell::at(object, "spec.resource");
         let (group, name) = (text(resource, "group"), text(resource, "resource"));

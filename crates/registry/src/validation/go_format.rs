@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use gantry_json::{Map, Value};
 
+use super::go_names::go_name;
 use crate::empties::is_omitted;
 use crate::schema::{MessageId, Type, schema};
 
@@ -63,43 +64,12 @@ fn write_structure(out: &mut String, id: MessageId, value: &Value) {
                 let mut shown = String::new();
                 let is_pointer = field.pointer && !is_plain_in_go(id, field.json);
                 write_member(&mut shown, kind, is_pointer, member);
-                members.push(format!("\"{}\":{shown}", go_name_in(id, field.json)));
+                members.push(format!("\"{}\":{shown}", go_name(schema().message(id).name, field.json)));
             }
         }
     }
     let _ = write!(out, "{{{}}}", members.join(","));
 }
-
-/// Fields whose Go names are other words, or abbreviations throughout.
-const GO_NAMES: [(&str, &str); 15] = [
-    ("cephfs", "CephFS"),
-    ("csi", "CSI"),
-    ("fc", "FC"),
-    ("grpc", "GRPC"),
-    ("ip", "IP"),
-    ("iscsi", "ISCSI"),
-    ("nfs", "NFS"),
-    ("os", "OS"),
-    ("rbd", "RBD"),
-    ("serviceAccount", "DeprecatedServiceAccount"),
-    ("storageos", "StorageOS"),
-    ("tcpSocket", "TCPSocket"),
-    ("tty", "TTY"),
-    ("uid", "UID"),
-    ("uids", "UIDs"),
-];
-/// Abbreviations with which the names of fields begin.
-const GO_PREFIXES: [(&str, &str); 9] = [
-    ("api", "API"),
-    ("aws", "AWS"),
-    ("dns", "DNS"),
-    ("fsGroup", "FSGroup"),
-    ("fsType", "FSType"),
-    ("gce", "GCE"),
-    ("gmsa", "GMSA"),
-    ("http", "HTTP"),
-    ("seLinux", "SELinux"),
-];
 
 /// Fields that are pointers in the versioned type, but not in the internal one.
 fn is_plain_in_go(id: MessageId, field: &str) -> bool {
@@ -141,29 +111,6 @@ fn zero(kind: &Type) -> &'static str {
         Type::Quantity => "\"0\"",
         _ => "null",
     }
-}
-
-/// Returns the Go name of a field of a message.
-fn go_name_in(id: MessageId, json: &str) -> String {
-    match (schema().message(id).name, json) {
-        ("flowcontrol/v1.Subject", "serviceAccount") => "ServiceAccount".to_owned(),
-        _ => go_name(json),
-    }
-}
-
-/// Returns the Go name of a field: well-known abbreviations are capitalized.
-fn go_name(json: &str) -> String {
-    if let Some((_, go)) = GO_NAMES.iter().find(|(name, _)| *name == json) {
-        return (*go).to_owned();
-    }
-    for (prefix, go) in GO_PREFIXES {
-        if let Some(rest) = json.strip_prefix(prefix) {
-            return format!("{go}{rest}");
-        }
-    }
-    let mut letters = json.chars();
-    let first: String = letters.next().into_iter().flat_map(char::to_uppercase).collect();
-    format!("{first}{}", letters.as_str())
 }
 
 fn write_message(out: &mut String, id: MessageId, value: &Value) {

@@ -12,6 +12,7 @@ pub(crate) mod downward;
 pub(crate) mod environment;
 pub(crate) mod error_list;
 pub(crate) mod go_format;
+mod go_names;
 pub(crate) mod metadata;
 pub(crate) mod mount;
 pub(crate) mod overlap;

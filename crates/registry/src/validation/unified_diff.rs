@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use gantry_json::Value;
 
+use super::go_names::go_name;
 use crate::empties::is_omitted;
 use crate::schema::{Field, MessageId, Type, schema};
 
@@ -13,34 +14,6 @@ use crate::schema::{Field, MessageId, Type, schema};
 const PAIRS_MAX: usize = 4 << 20;
 /// The number of context lines.
 const CONTEXT: usize = 3;
-/// Fields whose Go name is not their capitalized JSON name.
-const GO_NAMES: [(&str, &str); 22] = [
-    ("apiGroup", "APIGroup"),
-    ("apiVersion", "APIVersion"),
-    ("awsElasticBlockStore", "AWSElasticBlockStore"),
-    ("cephfs", "CephFS"),
-    ("chapAuthDiscovery", "DiscoveryCHAPAuth"),
-    ("chapAuthSession", "SessionCHAPAuth"),
-    ("csi", "CSI"),
-    ("diskURI", "DataDiskURI"),
-    ("endpoints", "EndpointsName"),
-    ("fc", "FC"),
-    ("fsType", "FSType"),
-    ("gcePersistentDisk", "GCEPersistentDisk"),
-    ("iqn", "IQN"),
-    ("iscsi", "ISCSI"),
-    ("iscsiInterface", "ISCSIInterface"),
-    ("nfs", "NFS"),
-    ("pdName", "PDName"),
-    ("rbd", "RBD"),
-    ("sslEnabled", "SSLEnabled"),
-    ("storageos", "StorageOS"),
-    ("uid", "UID"),
-    ("wwids", "WWIDs"),
-];
-/// The same for fields of one message.
-const GO_NAMES_OF_RBD: [(&str, &str); 4] =
-    [("image", "RBDImage"), ("monitors", "CephMonitors"), ("pool", "RBDPool"), ("user", "RadosUser")];
 
 /// Returns the unified diff between two values of this message.
 pub(crate) fn unified_diff(message: &str, old: &Value, new: &Value) -> String {
@@ -64,15 +37,6 @@ fn lines(message: &str, value: &Value) -> String {
         None => write_plain(&mut out, value, 0),
     }
     out
-}
-
-fn go_name(message: &str, json: &str) -> String {
-    let own = GO_NAMES_OF_RBD.iter().filter(|_| message.contains(".RBD"));
-    if let Some((_, name)) = own.chain(&GO_NAMES).find(|(name, _)| *name == json) {
-        return (*name).to_owned();
-    }
-    let mut letters = json.chars();
-    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// Writes the fields of a message, including those that are not set. Types of `meta` are written as their JSON.

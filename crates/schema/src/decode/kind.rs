@@ -1,6 +1,9 @@
 //! The known kinds, and the Go names of their types in errors.
 
-use crate::schema::{MessageId, Type, schema};
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+use crate::schema::{MessageId, schema};
 
 /// Group, version and kind of an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,31 +16,25 @@ pub struct Gvk<'a> {
     pub kind: &'a str,
 }
 
-/// The groups of the API, and their names in the schema.
-const GROUPS: [(&str, &str); 22] = [
-    ("", "core"),
-    ("admissionregistration.k8s.io", "admissionregistration"),
-    ("apiextensions.k8s.io", "apiextensions"),
-    ("apps", "apps"),
-    ("batch", "batch"),
-    ("policy", "policy"),
-    ("autoscaling", "autoscaling"),
-    ("authentication.k8s.io", "authentication"),
-    ("authorization.k8s.io", "authorization"),
-    ("certificates.k8s.io", "certificates"),
-    ("coordination.k8s.io", "coordination"),
-    ("discovery.k8s.io", "discovery"),
-    ("events.k8s.io", "events"),
-    ("flowcontrol.apiserver.k8s.io", "flowcontrol"),
-    ("meta.k8s.io", "meta"),
-    ("networking.k8s.io", "networking"),
-    ("node.k8s.io", "node"),
-    ("rbac.authorization.k8s.io", "rbac"),
-    ("resource.k8s.io", "resource"),
-    ("scheduling.k8s.io", "scheduling"),
-    ("storage.k8s.io", "storage"),
-    ("storagemigration.k8s.io", "storagemigration"),
-];
+/// A version of a group, as `known.tsv` has it.
+struct KnownVersion {
+    /// The name of its package without the version, as in the schema: `admissionregistration`.
+    package: &'static str,
+    kinds: Vec<&'static str>,
+}
+
+/// The versions that Kubernetes knows, served or not, by group and version. `cargo xtask import` writes the table.
+static KNOWN: LazyLock<BTreeMap<(&str, &str), KnownVersion>> = LazyLock::new(|| {
+    let rows = include_str!("known.tsv").lines().filter(|line| !line.starts_with('#'));
+    let versions = rows.filter_map(|row| {
+        let (package, rest) = row.split_once('\t')?;
+        let (group, kinds) = rest.split_once('\t')?;
+        let (package, version) = package.split_once('/')?;
+        let group = if group == "-" { "" } else { group };
+        Some(((group, version), KnownVersion { package, kinds: kinds.split(',').collect() }))
+    });
+    versions.collect()
+});
 
 /// Kinds that exist in every group and version.
 const EVERYWHERE: [&str; 7] = [
@@ -50,33 +47,8 @@ const EVERYWHERE: [&str; 7] = [
     "WatchEvent",
 ];
 
-/// Versions that Kubernetes no longer serves but still knows: group, version, kinds.
-const FORMER: [(&str, &str, &[&str]); 7] = [
-    ("apps", "v1beta1", &["Deployment", "StatefulSet", "ControllerRevision", "Scale"]),
-    (
-        "apps",
-        "v1beta2",
-        &["Deployment", "StatefulSet", "ControllerRevision", "DaemonSet", "ReplicaSet", "Scale"],
-    ),
-    (
-        "extensions",
-        "v1beta1",
-        &["Deployment", "DaemonSet", "ReplicaSet", "Ingress", "NetworkPolicy", "Scale"],
-    ),
-    ("batch", "v1beta1", &["CronJob"]),
-    ("policy", "v1beta1", &["PodDisruptionBudget", "Eviction"]),
-    ("discovery.k8s.io", "v1beta1", &["EndpointSlice"]),
-    ("events.k8s.io", "v1beta1", &["Event"]),
-];
-
-/// Messages that have metadata without being kinds.
-const PARTS_WITH_METADATA: [&str; 5] = [
-    "PodTemplateSpec",
-    "JobTemplateSpec",
-    "PersistentVolumeClaimTemplate",
-    "ResourceClaimTemplateSpec",
-    "PodGroupTemplateSpec",
-];
+/// Kinds that are one kind in several groups. So are those of the former group `extensions`.
+const ACROSS_GROUPS: [&str; 2] = ["Event", "Scale"];
 
 impl<'a> Gvk<'a> {
     /// A kind of a group in a version.
@@ -95,30 +67,24 @@ impl<'a> Gvk<'a> {
 
     /// The message of the kind, if it is served. Options exist in every group.
     pub fn message(&self) -> Option<MessageId> {
-        let package = self.package()?;
-        let found =
-            schema().find(&format!("{package}/{}.{}", self.version, self.kind)).filter(|id| is_kind(*id));
-        found.or_else(|| {
-            EVERYWHERE
-                .contains(&self.kind)
-                .then(|| schema().find(&format!("meta/v1.{}", self.kind)))
-                .flatten()
-        })
+        if EVERYWHERE.contains(&self.kind) {
+            return self.package().and_then(|_| schema().find(&format!("meta/v1.{}", self.kind)));
+        }
+        let package = self.version_with_kind()?.package;
+        schema().find(&format!("{package}/{}.{}", self.version, self.kind))
     }
 
     /// Whether there is such a kind, including lists and kinds that are not stored.
     pub(super) fn is_known(&self) -> bool {
-        let item = self.kind.strip_suffix("List").map(|kind| Gvk { kind, ..*self });
-        self.package().is_some() && EVERYWHERE.contains(&self.kind)
-            || self.message().is_some()
-            || item.is_some_and(|item| item.message().is_some())
-            || self.is_former()
+        EVERYWHERE.contains(&self.kind) && self.package().is_some()
+            || self.version_with_kind().is_some()
             || (self.group, self.version, self.kind) == ("", "v1", "Status")
     }
 
     /// Whether this kind is the other in another version.
     pub(super) fn is_a_version_of(&self, other: &Gvk<'_>) -> bool {
-        let same_group = self.group == other.group || self.is_former() || self.kind == "Event";
+        let same_group =
+            self.group == other.group || self.group == "extensions" || ACROSS_GROUPS.contains(&self.kind);
         self.kind == other.kind && same_group && self.is_known()
     }
 
@@ -136,24 +102,27 @@ impl<'a> Gvk<'a> {
         format!("{package}.{}", self.kind)
     }
 
-    fn is_former(&self) -> bool {
-        FORMER.iter().any(|(group, version, kinds)| {
-            (*group, *version) == (self.group, self.version) && kinds.contains(&self.kind)
-        })
+    fn version_with_kind(&self) -> Option<&KnownVersion> {
+        KNOWN.get(&(self.group, self.version)).filter(|version| version.kinds.contains(&self.kind))
     }
 
     fn package(&self) -> Option<&'static str> {
-        GROUPS.iter().find(|(group, _)| *group == self.group).map(|(_, package)| *package)
+        if self.group == "meta.k8s.io" {
+            return Some("meta");
+        }
+        let of_group = KNOWN.iter().find(|((group, _), _)| *group == self.group);
+        of_group.map(|(_, version)| version.package)
     }
 }
 
-/// Whether a message is a kind: those have metadata, and are not templates.
+/// Whether a message is a kind that has its own kind and version.
 pub(super) fn is_kind(id: MessageId) -> bool {
-    let name = schema().message(id).short_name();
-    let metadata = schema().field(id, "metadata").map(|field| &field.kind);
-    let Some(Type::Message(metadata)) = metadata else { return name == "DeleteOptions" };
-    let of = schema().message(*metadata).name;
-    (of == "meta/v1.ObjectMeta" && !PARTS_WITH_METADATA.contains(&name)) || name == "Status"
+    let name = schema().message(id).name;
+    let Some((package, kind)) = name.rsplit_once('.') else { return false };
+    let is_registered = |((_, version), known): (&(&str, &str), &KnownVersion)| {
+        package.split_once('/') == Some((known.package, version)) && known.kinds.contains(&kind)
+    };
+    matches!(name, "meta/v1.DeleteOptions" | "meta/v1.Status") || KNOWN.iter().any(is_registered)
 }
 
 #[cfg(test)]
@@ -172,6 +141,10 @@ mod tests {
             known("autoscaling", "v1", "Scale")
                 && known("policy", "v1", "Eviction")
                 && known("", "v1", "Binding")
+        );
+        assert!(
+            known("networking.k8s.io", "v1beta1", "IngressList")
+                && known("extensions", "v1beta1", "DeploymentRollback")
         );
         assert!(
             !known("", "v1", "PodSpec") && !known("", "v1", "PodTemplateSpec") && !known("", "v1", "Foo")

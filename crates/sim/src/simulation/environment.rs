@@ -3,6 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gantry_cluster::Environment;
+use gantry_formats::uuid;
 use gantry_rng::Rng;
 use gantry_runtime::Clock;
 
@@ -31,9 +32,7 @@ impl Identities {
     /// The next uid.
     pub fn uid(&mut self) -> String {
         let (high, low) = (self.rng.number(), self.rng.number());
-        let groups = [high >> 32, high >> 16 & 0xffff, high & 0xfff | 0x4000, low >> 48 & 0x3fff | 0x8000];
-        let [first, second, third, fourth] = groups;
-        format!("{first:08x}-{second:04x}-{third:04x}-{fourth:04x}-{:012x}", low & 0xffff_ffff_ffff)
+        uuid::encode((u128::from(high) << 64 | u128::from(low)).to_be_bytes(), 4)
     }
 
     /// The next suffix of a generated name.

@@ -37,7 +37,7 @@ pub(super) fn of_no_rule(citations: &[Citation], rules: &[Rule]) -> Vec<Finding>
     let known: BTreeSet<Handle> = rules.iter().map(|rule| rule.handle).collect();
     let families: BTreeSet<char> = known.iter().map(|handle| handle.family).collect();
     let unknown = citations.iter().filter(|Citation { handle, .. }| {
-        // A bare `D6` names a section, and a word like `A1` may be anything.
+        // A bare `D6` names a section.
         handle.number.is_some() && families.contains(&handle.family) && !known.contains(handle)
     });
     unknown

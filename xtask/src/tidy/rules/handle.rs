@@ -13,7 +13,7 @@ pub(super) struct Handle {
 }
 
 /// The letters that start a handle: one per file of the specification.
-const FAMILIES: &str = "ADGKOR";
+pub(super) const FAMILIES: &str = "ADGKOR";
 
 impl Handle {
     /// Parses a text that consists of one handle.

@@ -1,10 +1,11 @@
-//! Rule coverage: every rule of the specification is cited by a test, and every citation names a rule.
+//! Rule coverage: every rule of the specification is cited by a test, and every citation names a rule or a section.
 //!
 //! `docs/spec` defines rules by handle; tests cite handles. Tidy can check that a test cites a rule, not that it would
 //! fail without it: reviewers (and `cargo xtask mutants`) have to check that.
 
 mod citations;
 mod handle;
+mod sections;
 mod specification;
 
 use super::{Finding, Repository};
@@ -27,6 +28,7 @@ pub(super) fn check(repository: &Repository) -> Vec<Finding> {
         Finding::new(path, *line, format!("no test cites {handle}; write one that fails without the rule"))
     }));
     findings.extend(citations::of_no_rule(&citations, &rules));
+    findings.extend(sections::check(&repository.tree, &rules));
     findings
 }
 

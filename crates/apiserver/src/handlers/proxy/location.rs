@@ -228,7 +228,7 @@ fn random_index(uid: &str, length: usize) -> usize {
 mod tests {
     use super::ProxyTarget;
 
-    /// 8.5: a port and a scheme may be given with the pod's name.
+    /// A§8.5: a port and a scheme may be given with the pod's name.
     #[test]
     fn a_proxy_target_may_have_port_and_scheme() {
         let id = |text| ProxyTarget::parse(text).map(|id| (id.scheme, id.name, id.port));

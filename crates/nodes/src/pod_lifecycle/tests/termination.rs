@@ -50,7 +50,7 @@ fn a_deleted_pod_that_never_started_is_removed_at_once() {
     assert_eq!(pod.status.phase.as_deref(), Some("Pending"));
 }
 
-/// 8.3: without a grace period the server needs no second delete; only finalizers may keep the object.
+/// A§8.3: without a grace period the server needs no second delete; only finalizers may keep the object.
 #[test]
 fn without_grace_the_pod_ends_at_once() {
     let mut pod = TestPod::of(&json!({}));

@@ -331,7 +331,7 @@ fn pods_may_be_known_before_their_node_and_outlive_it() {
     assert_eq!(place_pod(&cluster, &requesting("next", "2", "1Gi")), "a");
 }
 
-/// A10.4, 2.6: which pods are scheduled, and when.
+/// A10.4, A§2.6: which pods are scheduled, and when.
 #[test]
 fn only_pending_pods_of_this_scheduler_are_scheduled() {
     let state_of = |pod: Value| SchedulingState::of(&gantry_json::from_value(pod).unwrap());
