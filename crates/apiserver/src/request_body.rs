@@ -236,7 +236,7 @@ mod tests {
 
     /// Bodies beyond the memory of all requests are refused until others are done; small ones are never refused.
     #[tokio::test(start_paused = true)]
-    async fn bodies_have_room_together() {
+    async fn bodies_share_a_memory_limit() {
         let room = BodyRoom::of(2 << 20);
         let headers = HeaderMap::new();
         let first = room.read(&headers, body(1 << 20)).await.unwrap();

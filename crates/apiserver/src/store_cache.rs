@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refresh_that_is_abandoned_is_taken_over() {
+    async fn a_cancelled_refresh_is_continued_by_another_read() {
         let (store, cache) = (slow_store(), StoreCache::<Names>::default());
         cache.current(&store).await.unwrap();
         create(&store, "a").await;

@@ -34,7 +34,7 @@ async fn post(server: &ApiServer, kind: &str, body: &[u8]) -> ReceivedResponse {
 
 /// A0.3: every response has an audit id and is not cached; a given id is returned.
 #[tokio::test]
-async fn every_answer_has_an_id_and_is_not_kept() {
+async fn every_response_has_an_audit_id_and_is_not_cached() {
     let server = with_a_map().await;
     for path in [&format!("{MAPS}/a"), &format!("{MAPS}/none"), "/version", "/nowhere"] {
         let response = get(&server, path, &[]).await;

@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_without_a_reason_blames_the_request() {
+    fn only_errors_about_the_request_may_lack_a_reason() {
         let is_finding = |body: &str| {
             let response =
                 Response { status: 500, body: body.into(), body_bytes: body.len(), ..Response::default() };

@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_repeated_as_they_were_given_but_for_the_token() {
+    fn commands_repeat_the_flags_with_the_token_masked() {
         let server = ConnectionFlags {
             server: Some("https://10.0.0.1".to_owned()),
             token: Some("hush".to_owned()),

@@ -351,7 +351,7 @@ async fn dependents_are_deleted(cluster: &Cluster) {
 }
 
 #[tokio::test]
-async fn one_works_at_a_time_and_the_other_takes_over() {
+async fn only_the_leader_works_and_another_process_takes_over() {
     let cluster = Cluster::with("deploy-turns", &MANIFESTS).await;
     let (one, other) = (cluster.replica("one").await, cluster.replica("other").await);
     let (mut leader, mut waiting) = in_turn(one, other).await;

@@ -39,7 +39,7 @@ fn a_played_story_can_be_played_again() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_the_line_and_the_way_out() {
+fn errors_name_the_line_and_the_valid_commands() {
     let output = gantry(&["simulate", "-"], "deployment web\nfrobnicate\n");
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1));

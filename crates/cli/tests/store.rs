@@ -86,7 +86,7 @@ async fn a_store_in_use_is_not_checked_and_the_holder_is_named() {
 }
 
 #[tokio::test]
-async fn damage_is_named_with_its_place_and_what_to_do() {
+async fn damage_is_reported_with_its_position_and_a_remedy() {
     let scratch = Scratch::new("damage");
     let data = scratch.join("data");
     drop(filled(&data).await);

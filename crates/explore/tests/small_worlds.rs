@@ -113,7 +113,7 @@ fn ignored_refusals_are_noticed() {
 }
 
 #[test]
-fn new_pods_beside_old_ones_are_noticed() {
+fn new_pods_before_the_end_of_old_ones_are_noticed() {
     let broken = mutated(Mutant::OldPodsOverlooked, SmallWorld::new(1, Strategy::Recreate).with(&change()));
     assert!(broken.starts_with("Recreate raises no set beside pods of another"), "{broken}");
 }
@@ -126,7 +126,7 @@ fn a_reused_revision_is_noticed() {
 
 /// kubernetes/kubernetes#138036, #102551: with maxSurge 0, scaled to the present size of the old set.
 #[test]
-fn kubernetes_takes_an_outdated_annotation_for_a_scaling_event_for_ever() {
+fn kubernetes_detects_an_outdated_annotation_as_a_scaling_event_forever() {
     let mut world =
         SmallWorld::new(2, rolling(0, 1)).with(&[UserAction::SetTemplate(1), UserAction::Scale(1)]);
     let (broken, path) = violated(&world);

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pod_goes_that_uses_most_beyond_its_requests() {
+    fn the_pod_that_exceeds_its_requests_most_is_evicted() {
         let modest = pod("modest", &json!({"containers": web("100")}));
         let greedy = pod("greedy", &json!({"containers": web("10")}));
         let important = pod("important", &json!({"containers": web("10"), "priority": 7}));
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn the_message_says_what_there_is_and_what_was_used() {
+    fn the_message_has_the_available_and_the_used_amount() {
         let greedy = pod("greedy", &json!({"containers": web("1Mi")}));
         let missed =
             (Signal::MemoryAvailable, Measured { available: 50 << 20, capacity: 1 << 30 }, 100 << 20);

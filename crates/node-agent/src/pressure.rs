@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_threshold_is_explained() {
+    fn an_invalid_threshold_is_reported() {
         let problem = |text| EvictionThresholds::parse(text).unwrap_err();
         assert_eq!(
             problem("memory.available"),
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_reported_for_a_while_longer_than_it_holds() {
+    fn a_condition_is_reported_for_the_transition_period() {
         let (mut pressures, minute) = (Pressures::default(), Duration::from_secs(60));
         let missed = [(Signal::ImageDiskAvailable, Measured::default(), 1)];
         pressures.observe(&missed, minute, Timestamp::from_secs(100));

@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_soft_threshold_counts_when_it_was_missed_for_its_grace_period() {
+    fn a_soft_threshold_applies_after_its_grace_period() {
         let soft = soft("memory.available<1Gi", "memory.available=1m30s").unwrap();
         let measured =
             |available| BTreeMap::from([(Signal::MemoryAvailable, Measured { available, capacity: 0 })]);

@@ -143,7 +143,7 @@ fn a_change_that_the_api_refuses_is_reported() {
 }
 
 #[test]
-fn what_pods_need_is_assumed_to_exist() {
+fn required_objects_are_assumed_to_exist() {
     let mut after = web(2, "nginx:1", &json!({}));
     let from = json!([{"configMapRef": {"name": "settings"}}]);
     after.object["spec"]["template"]["spec"]["containers"][0]["envFrom"] = from;
@@ -167,7 +167,7 @@ fn strategies_are_compared_with_the_same_pods() {
 }
 
 #[test]
-fn the_picture_of_several_deployments_shows_all_of_them() {
+fn the_svg_of_several_deployments_shows_all_of_them() {
     let mut request = request(Vec::new(), web(1, "nginx:1", &json!({})));
     let mut api = web(2, "nginx:1", &json!({}));
     api.object["metadata"]["name"] = json!("api");

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_counts_on_its_node_until_the_binding_fails() {
+    fn an_assumed_pod_counts_on_its_node_until_the_binding_fails() {
         let mut cache = cache();
         cache.update_pod(&key("web"), Some(&pod("web", "u1", None)));
         cache.update_pod(&key("db"), Some(&pod("db", "u2", None)));

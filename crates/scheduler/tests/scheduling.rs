@@ -89,7 +89,7 @@ async fn a_pod_is_bound_and_its_condition_set() {
 
 /// A8.3: the condition of an unschedulable pod has the reason, and the pod is bound once a node fits.
 #[tokio::test(start_paused = true)]
-async fn an_unschedulable_pod_says_why_and_waits() {
+async fn an_unschedulable_pod_has_a_condition_and_waits() {
     let mut cluster = Cluster::start().await;
     cluster.pod("web", "2").await;
     seconds(1).await;

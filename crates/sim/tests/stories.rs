@@ -36,7 +36,7 @@ fn every_story_has_its_recorded_outcome() {
 }
 
 #[test]
-fn a_story_that_makes_no_sense_says_where_and_why() {
+fn an_invalid_story_is_reported_with_line_and_reason() {
     for (text, line, problem) in [
         ("# hello\n\nscale 3\n", 3, "there is no deployment yet"),
         ("deployment web replicas=many\n", 1, "`many` should be a number"),

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_etcd_says_before_it_acts_is_a_refusal() {
+    fn only_errors_before_execution_are_refusals() {
         let refused = |code, message| match judged(code, message) {
             Fault::Refused(refusal) => refusal,
             other => unreachable!("{message}: {other:?}"),
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_leaves_the_outcome_in_doubt() {
+    fn all_other_errors_leave_the_outcome_unknown() {
         for (code, message) in [
             (Code::Unavailable, "etcdserver: leader changed"),
             (Code::Unavailable, "etcdserver: request timed out"),
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_was_never_made_carried_nothing() {
+    fn a_failed_connection_has_sent_nothing() {
         let refused = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "connection refused");
         let status = Status::from_error(Box::new(ConnectError(Box::new(refused))));
         let Fault::NotSent { why } = Fault::of(&status, "http://etcd:2379") else {

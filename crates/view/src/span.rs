@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_cut_within_a_piece() {
+    fn a_line_is_truncated_within_a_span() {
         let line = Line::of(Style::Strong, "deployment").with(Style::Good, "/web").with(Style::Dim, "!");
         assert_eq!(line.clone().cut(12).text(), "deployment/w");
         assert_eq!(line.clone().cut(80), line);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_goes_on_indented_and_keeps_its_styles_and_words() {
+    fn a_long_line_is_wrapped_with_indentation_and_styles() {
         let line = Line::of(Style::Plain, "  one two ").with(Style::Bad, "three four");
         let wrapped = line.wrap(11, 4);
         assert_eq!(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_codes_of_others_do_not_reach_the_terminal() {
+    fn escape_codes_are_removed() {
         assert_eq!(Line::of(Style::Plain, "\u{1b}[2Jgone").text(), "\u{fffd}[2Jgone");
     }
 }

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn seven_hundred_lines_are_enough() {
+    fn files_have_at_most_seven_hundred_lines() {
         assert_eq!(lines(&format!("//! The nouns.\n{}", "\n".repeat(LINES_MAX - 1))), [0; 0]);
         assert_eq!(lines(&format!("//! The nouns.\n{}", "\n".repeat(LINES_MAX))), [LINES_MAX + 1]);
     }

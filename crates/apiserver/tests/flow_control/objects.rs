@@ -97,7 +97,7 @@ fn custom_schema(level: &str) -> Value {
 
 /// The status has a condition about the existence of the priority level, which follows its creation and deletion.
 #[tokio::test]
-async fn a_schema_says_whether_its_level_exists() {
+async fn a_flow_schema_has_a_condition_about_its_priority_level() {
     let server = server().await;
     let schemas = format!("{FLOW_CONTROL}/flowschemas");
     let (status, created) = call(&server, Method::POST, &schemas, custom_schema("later")).await;
@@ -123,7 +123,7 @@ async fn a_schema_says_whether_its_level_exists() {
 /// Mandatory and suggested objects are created again; an administrator's change to a suggested one is undone, unless
 /// its annotation disables that. Objects that are no longer defaults are deleted.
 #[tokio::test]
-async fn default_objects_are_kept_up() {
+async fn default_objects_are_maintained() {
     let server = server().await;
     let path = |name: &str| format!("{FLOW_CONTROL}/flowschemas/{name}");
     let get = |name: &'static str| {
@@ -165,7 +165,7 @@ async fn default_objects_are_kept_up() {
 
 /// A second start writes nothing, and neither does upkeep.
 #[tokio::test]
-async fn upkeep_writes_nothing_if_nothing_changed() {
+async fn maintenance_writes_nothing_if_nothing_changed() {
     let store: Arc<MemoryStore> = Arc::default();
     let server = ApiServer::new(store.clone(), Arc::new(Noon::default()), Settings::default());
     server.prepare().await.unwrap();

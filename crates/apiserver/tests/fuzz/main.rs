@@ -49,7 +49,7 @@ fn mutated_requests_about_custom_kinds_are_answered() {
 
 /// Custom objects in which values are exchanged: valid JSON with unusual values.
 #[test]
-fn strange_objects_of_custom_kinds_are_answered() {
+fn custom_objects_with_exchanged_values_are_answered() {
     bolero::check!().for_each(|input: &[u8]| check_response(&custom::with_unusual_values(&CUSTOM, input)));
 }
 

@@ -113,7 +113,7 @@ fn large_values_are_not_copied_for_nothing() {
 
 /// Appendix E: the time of matching is linear in the text, and very large patterns are refused.
 #[test]
-fn patterns_do_not_blow_up() {
+fn patterns_are_matched_in_linear_time() {
     let text = format!("'{}'.matches('^(a+)+$')", "a".repeat(30_000) + "b");
     assert_eq!(truth(&text), Ok(false));
     assert!(fails("'a'.matches('((a{1000}){1000}){1000}')").contains("invalid matches argument"));
@@ -129,13 +129,13 @@ proptest! {
 
     /// Appendix E: parsing panics for no input.
     #[test]
-    fn reading_never_panics(text in "\\PC{0,60}") {
+    fn parsing_never_panics(text in "\\PC{0,60}") {
         let _ = Program::parse(&text);
     }
 
     /// Appendix E: the same for input that consists of parts of expressions.
     #[test]
-    fn reading_words_never_panics(words in prop::collection::vec(prop::sample::select(words()), 1..14)) {
+    fn parsing_parts_of_expressions_never_panics(words in prop::collection::vec(prop::sample::select(words()), 1..14)) {
         let _ = truth(&words.concat());
         let _ = truth(&words.join(" "));
     }

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_made_of_what_is_random_in_a_uid() {
+    fn tokens_are_made_of_the_random_bits_of_a_uid() {
         let bytes = random_bytes("00112233-4455-4677-8899-aabbccddeeff");
         assert_eq!(bytes, [0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x77, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff]);
         let (one, other) = (new_token(), new_token());

@@ -95,7 +95,7 @@ async fn delete_definition(client: &Client) {
 
 /// Appendix E, with kube-rs.
 #[tokio::test]
-async fn kube_rs_knows_what_was_defined() {
+async fn kube_rs_works_with_custom_kinds() {
     let server = InMemory::apiserver();
     let client = client(server.kubeconfig()).await;
     define(&client).await;
@@ -155,7 +155,7 @@ async fn finds_them_by_discovery(client: &Client) {
 /// A4.2, Appendix E: an informer continues after a crash and restart of the server, and after its kind was deleted and
 /// defined again.
 #[tokio::test]
-async fn an_informer_outlives_the_server_and_the_definition() {
+async fn an_informer_survives_a_restart_and_a_deleted_definition() {
     let scratch = Scratch::new("boats");
     let (data, kubeconfig) = (scratch.join("data"), scratch.join("kubeconfig"));
     let mut server = Server::in_directory(&data, &kubeconfig);

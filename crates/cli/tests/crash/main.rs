@@ -49,7 +49,7 @@ struct Writer {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_acknowledged_is_lost_and_informers_end_with_the_truth() {
+async fn no_acknowledged_write_is_lost_and_informers_match_the_server() {
     let seed = seeds(1, 1).next().unwrap_or_default();
     println!("GANTRY_SEED={seed}");
     let scratch = Scratch::new("crash");

@@ -45,7 +45,7 @@ struct KubectlSessions<'s> {
 }
 
 #[tokio::test]
-async fn the_installed_kubectl_shows_what_it_showed_on_kubernetes() {
+async fn the_installed_kubectl_prints_the_recorded_output() {
     let server = InMemory::cluster_of(0);
     let sessions = KubectlSessions { kubectl: "kubectl".into(), version: "1.32", server: &server };
     sessions.has_the_recorded_version().await;
@@ -53,7 +53,7 @@ async fn the_installed_kubectl_shows_what_it_showed_on_kubernetes() {
 }
 
 #[tokio::test]
-async fn the_oldest_kubectl_shows_what_it_showed_on_kubernetes() {
+async fn the_oldest_kubectl_prints_the_recorded_output() {
     let server = InMemory::cluster_of(0);
     let kubectl = tools::tool("kubectl-1.20/usr/bin/kubectl");
     let sessions = KubectlSessions { kubectl, version: "1.20", server: &server };
@@ -62,7 +62,7 @@ async fn the_oldest_kubectl_shows_what_it_showed_on_kubernetes() {
 }
 
 #[tokio::test]
-async fn gantry_shows_what_kubectl_showed_on_kubernetes() {
+async fn gantry_prints_the_recorded_output_of_kubectl() {
     let server = InMemory::cluster_of(0);
     let kubectl = env!("CARGO_BIN_EXE_gantry").into();
     KubectlSessions { kubectl, version: "1.37", server: &server }.plays_every_session().await;

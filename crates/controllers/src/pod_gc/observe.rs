@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_given_up_after_it_was_away_for_long_enough() {
+    fn a_node_expires_after_it_was_absent_for_long_enough() {
         let (mut missing, n1) = (AbsentNodes::default(), Name::from("n1"));
         missing.look([&n1].into_iter(), at(0));
         assert!(!missing.is_expired(&n1, at(39)));

@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_last_is_forgotten_last() {
+    fn the_least_recently_used_entry_is_evicted() {
         let mut memory = Lru::new(2);
         let [web, db, cache] = ["web", "db", "cache"].map(|name| Fingerprint::of(&name));
         *memory.get_or_insert_with(web, || 0) = 1;

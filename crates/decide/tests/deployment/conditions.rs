@@ -58,7 +58,7 @@ fn another_condition_moves_to_the_end() {
 
 /// D15.4: all four must hold.
 #[test]
-fn complete_needs_all_updated_none_old_all_available_and_observed() {
+fn a_rollout_is_complete_if_all_pods_are_updated_and_available_and_the_spec_is_observed() {
     let web = deployment("web").size(5);
     let complete = |replicas, updated, available| {
         is_complete(&web, &web.clone().reported(replicas, updated, available).status)

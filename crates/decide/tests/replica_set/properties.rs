@@ -171,7 +171,7 @@ proptest! {
 
     /// Section 6: where the rules are not contradictory, no pod stays that ranks before a deleted one.
     #[test]
-    fn no_survivor_should_have_gone_first(set in any_set(), mut pods in any_pods(), same in any::<bool>()) {
+    fn no_kept_pod_ranks_before_a_deleted_one(set in any_set(), mut pods in any_pods(), same in any::<bool>()) {
         for (n, pod) in (0_i64..).zip(&mut pods) {
             // If the times of readiness are all the same, or all different, the rules are not contradictory.
             if let Readiness::Ready { since } = &mut pod.readiness {

@@ -109,19 +109,19 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_one_line() {
+    fn a_short_title_is_one_line() {
         let texts = [("a", "deployment/web"), ("b", "completes after 48s")];
         assert_eq!(shown(&texts, 84), ["a:deployment/web b:completes after 48s"]);
     }
 
     #[test]
-    fn a_long_title_goes_on_in_the_next_line() {
+    fn a_long_title_is_wrapped() {
         let texts = [("a", "deployment/web"), ("b", "gets stuck: the image cannot be pulled")];
         assert_eq!(shown(&texts, 26), ["a:deployment/web b:gets stuck:", "b:the image cannot be pulled"]);
     }
 
     #[test]
-    fn a_name_longer_than_a_line_is_divided() {
+    fn a_name_longer_than_a_line_is_split() {
         assert_eq!(
             shown(&[("a", "deployment/a-long-name"), ("b", "ends")], 12),
             ["a:deployment/a", "a:-long-name", "b:ends"]

@@ -77,7 +77,7 @@ fn resources_of_containers_have_known_names() {
 }
 
 #[test]
-fn pods_of_one_system_have_nothing_of_the_other() {
+fn fields_of_another_operating_system_are_refused() {
     let why = "Forbidden: windows options cannot be set for a linux pod";
     assert_eq!(
         wrong_pod(&json!({"os": {"name": "linux"}, "securityContext": {"windowsOptions": {}}})),

@@ -186,7 +186,7 @@ mod tests {
 
     /// K1 table, A2.12: Go's wording and line numbers, in the responses of kubectl 1.37 and kube-apiserver 1.37.
     #[test]
-    fn broken_texts_are_reported_in_go_words() {
+    fn syntax_errors_have_the_messages_of_go() {
         for line in include_str!("../../tests/recorded/broken_yaml.jsonl").lines() {
             let recorded: Value = gantry_json::from_str(line).unwrap();
             let (text, problem) = (recorded[0].as_str().unwrap(), recorded[1].as_str().unwrap());

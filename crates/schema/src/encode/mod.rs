@@ -248,7 +248,7 @@ mod tests {
 
     /// A2.1, A0.4: kind and version first, then the order of the schema, no spaces, a newline at the end.
     #[test]
-    fn fields_come_in_the_order_of_the_schema() {
+    fn fields_are_in_the_order_of_the_schema() {
         let value = json!({
             "apiVersion": "v1", "kind": "ConfigMap", "data": {"b": "2", "a": "1"}, "immutable": true,
             "metadata": {"uid": "u", "name": "n", "labels": {"z": "", "a": "<&>"}}

@@ -364,7 +364,7 @@ mod tests {
 
     /// A9.2: YAML is read back as the same object.
     #[test]
-    fn yaml_says_the_same_as_json() {
+    fn yaml_decodes_to_the_same_object_as_json() {
         let object = json!({
             "kind": "ConfigMap", "data": {"a": "two\nlines", "yes": "no", "n": "1", "e": "", "t": "key: value # x"},
             "metadata": {"labels": {}, "finalizers": ["a/b", "c"], "owners": [{"name": "x", "deep": [[1, 2], []]}]},

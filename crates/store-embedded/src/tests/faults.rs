@@ -34,7 +34,7 @@ fn after_a_failed_sync_nothing_is_written_until_a_restart() {
 }
 
 #[test]
-fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
+fn writes_found_in_the_page_cache_at_a_restart_are_durable() {
     for seed in seeds(50, 2_000) {
         let disk = SimulatedDisk::new(seed);
         let mut engine = open(&disk, small()).unwrap();
@@ -54,7 +54,7 @@ fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
 
 /// Some file systems report only at the sync that they are full.
 #[test]
-fn a_write_refused_for_want_of_room_at_the_sync_does_not_come_back() {
+fn a_write_that_failed_at_the_sync_of_a_full_disk_does_not_reappear() {
     for end in [CrashKind::Killed, CrashKind::PowerFailure] {
         let disk = SimulatedDisk::new(7);
         let mut engine = open(&disk, small()).unwrap();

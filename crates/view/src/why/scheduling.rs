@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schedulers_reasons_are_read() {
+    fn reasons_of_the_scheduler_are_parsed() {
         assert_eq!(
             describe(
                 "0/4 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 2 node(s) were \

@@ -45,7 +45,7 @@ fn every_command_carries_the_flags_that_were_given() {
 }
 
 #[test]
-fn logs_are_not_looked_for_on_simulated_nodes() {
+fn logs_are_not_suggested_on_simulated_nodes() {
     let simulations: [fn(&mut Value); 3] = [
         |node| node["metadata"]["labels"] = json!({"sim.gantry.dev/simulated": "true"}),
         |node| node["status"]["nodeInfo"]["containerRuntimeVersion"] = json!("simulated://0.1.0"),
@@ -65,7 +65,7 @@ fn logs_are_not_looked_for_on_simulated_nodes() {
 
 /// Revisions 2 and 3 are broken: revision 1 has the available pods.
 #[test]
-fn going_back_means_the_revision_that_serves() {
+fn undo_is_suggested_to_the_revision_with_available_pods() {
     let world = crash_loop().but(|world| {
         let mut broken = set("web-0", 2, 0, 0);
         broken["spec"]["template"]["spec"]["containers"][0]["image"] = json!("nginx:1.5");
@@ -79,7 +79,7 @@ fn going_back_means_the_revision_that_serves() {
 }
 
 #[test]
-fn a_first_revision_has_nothing_to_go_back_to() {
+fn a_first_revision_cannot_be_undone() {
     let world = crash_loop().but(|world| {
         world.sets.remove(0);
     });
@@ -126,7 +126,7 @@ fn a_revision_that_crashes_after_it_was_rolled_out_can_be_undone() {
 
 /// Without a readiness probe a pod is ready whenever its container runs, between two crashes.
 #[test]
-fn pods_that_serve_between_crashes_are_done_but_not_without_a_word() {
+fn pods_that_are_ready_between_crashes_are_done_with_a_note() {
     let world = broken_later(5).but(|world| {
         let mut main = crashing(5);
         main["ready"] = json!(true);

@@ -18,7 +18,7 @@ fn waits(reason: &str, message: &str) -> World {
 }
 
 #[test]
-fn what_a_container_lacks_is_named_with_the_command_that_creates_it() {
+fn missing_objects_of_a_container_are_named_with_the_command_that_creates_them() {
     for (message, sentence, advice) in [
         (
             "configmap \"none\" not found",
@@ -57,7 +57,7 @@ fn what_a_container_lacks_is_named_with_the_command_that_creates_it() {
 }
 
 #[test]
-fn what_a_volume_lacks_is_named() {
+fn missing_objects_of_a_volume_are_named() {
     for (message, sentence) in [
         ("MountVolume.SetUp failed for volume \"v\" : configmap \"none\" not found", "ConfigMap none"),
         ("MountVolume.SetUp failed for volume \"v\" : secret \"none\" not found", "Secret none"),
@@ -177,7 +177,7 @@ fn limited(state: &Value, last: &Value) -> Value {
 }
 
 #[test]
-fn a_kill_with_a_memory_limit_is_probably_about_memory() {
+fn a_kill_with_a_memory_limit_suggests_a_higher_limit() {
     let backoff = json!({"waiting": {"reason": "CrashLoopBackOff"}});
     let killed = json!({"exitCode": 137, "reason": "Error", "finishedAt": at(40)});
     let (cause, unblock) = causes_and_advice(&rolling(limited(&backoff, &killed)));
@@ -249,7 +249,7 @@ fn a_node_that_is_not_ready_is_the_reason_for_its_pods() {
 }
 
 #[test]
-fn a_deletion_that_a_finalizer_holds_is_stuck_and_names_it() {
+fn a_deletion_blocked_by_a_finalizer_is_stuck_and_names_it() {
     let held = rolling(new_pod(&json!({"waiting": {"reason": "ErrImagePull"}}))).but(|world| {
         world.deployment["metadata"]["deletionTimestamp"] = json!(at(10));
         world.deployment["metadata"]["finalizers"] = json!(["example.com/billing"]);
@@ -270,7 +270,7 @@ fn a_deletion_that_a_finalizer_holds_is_stuck_and_names_it() {
 
 /// The garbage collector waits for the pods, and a pod has a finalizer.
 #[test]
-fn a_foreground_deletion_names_the_pod_that_is_held() {
+fn a_foreground_deletion_names_the_pod_with_a_finalizer() {
     let mut leaving = new_pod(&json!({"running": {"startedAt": at(2)}}));
     leaving["metadata"]["deletionTimestamp"] = json!(at(5));
     leaving["metadata"]["finalizers"] = json!(["example.com/backup"]);

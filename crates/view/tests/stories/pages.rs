@@ -58,7 +58,7 @@ What would help
 }
 
 #[test]
-fn the_verdict_is_what_is_coloured() {
+fn only_the_verdict_is_coloured() {
     let first = lines(&stuck().report(), None).remove(0);
     let verdict = first.spans.iter().find(|span| span.style == Style::Bad).unwrap();
     assert_eq!(verdict.text, "stuck");
@@ -100,7 +100,7 @@ fn the_worst_verdict_counts() {
 
 /// Both Deployments were listed together; each gets its own objects.
 #[test]
-fn a_listing_of_all_namespaces_is_taken_apart() {
+fn a_list_of_all_namespaces_is_split_by_deployment() {
     let (web, api) = (stuck().warning("web-2-a", "Failed", "no such image"), done());
     let list = |values: &[gantry_json::Value]| gantry_json::Value::Array(values.to_vec());
     let elsewhere = |values: &[gantry_json::Value]| {

@@ -42,7 +42,7 @@ What would help
 }
 
 #[test]
-fn a_crash_loop_tells_the_last_exit_code() {
+fn a_crash_loop_reports_the_last_exit_code() {
     let mut crashing = container(&waiting("CrashLoopBackOff", "back-off 40s"), 4);
     crashing["lastState"] = json!({"terminated": {"exitCode": 137, "reason": "Error", "message": "no database", "finishedAt": at(40)}});
     let mut pod = new_pod(&json!({}));
@@ -96,7 +96,7 @@ fn a_container_that_is_killed_for_its_memory_is_reported_as_such() {
 }
 
 #[test]
-fn a_missing_config_map_is_reported_in_the_words_of_the_node() {
+fn a_missing_config_map_is_reported_with_the_message_of_the_node() {
     let world = rolling(new_pod(&waiting("CreateContainerConfigError", "configmap \"settings\" not found")));
     is_stuck(&world, "blocks ContainerConfig");
     assert!(world.why().contains("configmap \"settings\" not found"), "{}", world.why());
@@ -121,7 +121,7 @@ fn an_init_container_that_fails_is_reported_by_its_name() {
 }
 
 #[test]
-fn an_unschedulable_pod_tells_what_the_scheduler_said() {
+fn an_unschedulable_pod_reports_the_message_of_the_scheduler() {
     let mut lonely = pod("web-2", "web-2-a", 0);
     lonely["spec"]["nodeName"] = json!(null);
     lonely["status"]["conditions"] = json!([{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
@@ -170,7 +170,7 @@ fn probed(probe: &str, started: bool) -> gantry_json::Value {
 }
 
 #[test]
-fn a_failing_readiness_probe_is_reported_with_its_question_and_the_answer() {
+fn a_failing_readiness_probe_is_reported_with_request_and_response() {
     let message = "Readiness probe failed: HTTP probe failed with statuscode: 503";
     let world = rolling(probed("readinessProbe", true)).warning("web-2-a", "Unhealthy", message);
     is_stuck(&world, "blocks ReadinessProbe");
@@ -237,7 +237,7 @@ fn pods_with_the_same_problem_are_reported_once() {
 
 /// Messages of the cluster may contain escape codes.
 #[test]
-fn messages_cannot_play_tricks_on_the_terminal() {
+fn escape_sequences_in_messages_are_removed() {
     let text = rolling(new_pod(&waiting("ErrImagePull", "\u{1b}[2J\u{7}gone"))).why();
     assert!(!text.contains('\u{1b}') && text.contains("[2J"), "{text}");
 }

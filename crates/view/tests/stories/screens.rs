@@ -41,7 +41,7 @@ q quits  ● available  ◕ ready  ◐ starting  ○ pending  ✗ in trouble  �
 }
 
 #[test]
-fn trouble_is_shown_where_it_can_be_seen() {
+fn problems_are_shown_on_the_screen() {
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ErrImagePull", "message": "no such image"}})));
     let screen = world.screen(100, 20);
     for text in ["stuck", "✗", "image nginx:2 cannot be pulled", "    web-2-a", "no such image"] {
@@ -50,7 +50,7 @@ fn trouble_is_shown_where_it_can_be_seen() {
 }
 
 #[test]
-fn no_screen_is_too_small() {
+fn any_size_of_screen_is_rendered() {
     for (columns, rows) in [(0, 0), (1, 1), (10, 3), (20, 2), (200, 4)] {
         let screen = halfway().screen(columns, rows);
         assert_eq!(screen.lines().count(), rows, "{columns}x{rows}");
@@ -59,7 +59,7 @@ fn no_screen_is_too_small() {
 }
 
 #[test]
-fn a_thousand_pods_are_cut_and_counted() {
+fn a_list_of_a_thousand_pods_is_truncated_and_counted() {
     let world = halfway().but(|world| {
         let many = (0..1000).map(|n| serving(pod("web-1", &format!("web-1-x{n}"), -600), -590));
         world.pods.extend(many);

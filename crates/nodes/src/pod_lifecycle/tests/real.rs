@@ -412,7 +412,7 @@ fn a_pod_that_is_evicted_for_its_own_limit_is_not_disrupted_and_has_its_grace() 
 
 /// As recorded from a kubelet 1.37: a rejected pod has neither conditions nor containers.
 #[test]
-fn a_pod_that_the_node_has_no_room_for_is_not_started() {
+fn a_pod_beyond_the_capacity_of_the_node_is_not_started() {
     let container = json!({"name": "web", "image": "nginx:1", "resources": {"requests": {"cpu": "500m"}}});
     let mut pod = RealPod::of(&json!({"containers": [container]}));
     pod.run = PodRun::resume(&pod.pod(), &wire::PodStatus::default(), &FoundPod::default(), at(0));

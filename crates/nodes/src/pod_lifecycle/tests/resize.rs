@@ -97,7 +97,7 @@ fn the_resources_of_a_running_container_are_changed() {
 }
 
 #[test]
-fn a_container_is_restarted_for_a_change_if_its_policy_says_so() {
+fn a_container_is_restarted_for_a_resize_if_its_policy_requires_it() {
     let mut pod = running(&cpu("1"), &json!([{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]));
     pod.object["spec"]["restartPolicy"] = json!("OnFailure");
     pod.resize(&cpu("2"));
@@ -110,7 +110,7 @@ fn a_container_is_restarted_for_a_change_if_its_policy_says_so() {
 }
 
 #[test]
-fn what_the_node_has_no_room_for_is_not_allocated() {
+fn resources_beyond_the_capacity_of_the_node_are_not_allocated() {
     let mut pod = running(&cpu("1"), &json!([]));
     pod.room = Some(four_cpus());
     pod.resize(&cpu("3"));
@@ -159,7 +159,7 @@ fn a_restarted_agent_carries_out_the_change_that_was_allocated() {
 
 /// As recorded from a kubelet 1.37.
 #[test]
-fn the_pod_has_what_its_containers_need_that_run_together() {
+fn the_resources_of_a_pod_are_those_of_concurrent_containers() {
     let container =
         |name: &str, resources: Value| json!({"name": name, "image": "nginx:1", "resources": resources});
     let init = container("init", json!({"requests": {"cpu": "500m"}}));

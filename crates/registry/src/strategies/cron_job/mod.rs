@@ -70,7 +70,7 @@ mod tests {
 
     /// Appendix C: the row of a CronJob that has run.
     #[test]
-    fn a_cron_job_says_when_it_ran() {
+    fn the_row_of_a_cron_job_has_its_last_run() {
         let cron = json!({
             "spec": {"schedule": "@daily", "suspend": false},
             "status": {"lastScheduleTime": "2026-01-01T00:00:00Z", "active": [{}]},
