@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn another_user_goes_through_sudo() {
+    fn another_user_installs_with_sudo() {
         assert!(typed(&[VALGRIND], Privilege::Sudo).iter().all(|line| line.starts_with("sudo env DEBIAN")));
     }
 

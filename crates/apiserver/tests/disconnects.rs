@@ -3,7 +3,7 @@
 //! Each write is interrupted before and after each of its calls to the store, by dropping the future of its response as
 //! hyper does when a connection ends. The store must end up as after the same write without an interruption.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 

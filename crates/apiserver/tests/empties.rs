@@ -1,6 +1,6 @@
 //! Empty lists and maps, which differ from absent ones until an object is stored, and the order of keys in a map.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 

@@ -1,7 +1,7 @@
 //! One object in two versions: events of both groups (A8.9), autoscalers of both versions (A8.10); and expiry of
 //! events.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 

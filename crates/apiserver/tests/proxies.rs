@@ -1,6 +1,6 @@
 //! Proxies of pods, services and nodes: the destinations of requests, forwarded requests, and responses.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -142,7 +142,7 @@ async fn destination_of(cluster: &Cluster, path: &str) -> String {
 
 /// 8.5: a request is sent to the address of the pod, an endpoint of the service, or the agent of the node.
 #[tokio::test]
-async fn a_request_goes_to_the_pod_the_service_or_the_node() {
+async fn a_request_is_sent_to_the_pod_the_service_or_the_node() {
     let cluster = cluster().await;
     for (path, to) in [
         (format!("{PODS}/p/proxy/"), "/ to Http 10.0.0.7:8080"),

@@ -1,6 +1,6 @@
 //! Subresources: scales, statuses, bindings, evictions, tokens and resizes, compared with responses of Kubernetes 1.37.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -135,7 +135,7 @@ async fn posts_to_subresources_return_no_table_and_get_warnings() {
 /// The sender of a token request owns its fields; its metadata is kept, and its namespace and uid must match the
 /// account.
 #[tokio::test]
-async fn a_token_request_is_answered_with_its_own_metadata() {
+async fn the_response_to_a_token_request_has_its_own_metadata() {
     let cluster = Cluster::new().await;
     cluster.post(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
     let path = format!("{ACCOUNTS}/robot/token?fieldManager=me");

@@ -1,6 +1,6 @@
 //! Create and update: fields set by clients, fields set by the server, errors.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 

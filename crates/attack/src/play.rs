@@ -64,7 +64,7 @@ impl Outcome {
 /// Texts in errors without a reason that are errors of the server.
 const BROKEN: &[&str] = &["cannot be read", "could not be signed", "not served"];
 
-/// Tells whether a 500 is an error of the request: Kubernetes returns 500 for some bad requests, such as patches with
+/// Whether a 500 is an error of the request: Kubernetes returns 500 for some bad requests, such as patches with
 /// unknown directives, without a reason. Internal errors have one.
 fn is_unclassified(response: &Response) -> bool {
     if response.body_bytes > response.body.len() {

@@ -1,6 +1,6 @@
 //! Requests that are created, read, rejected and signed.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, KeyPair, SanType};
 

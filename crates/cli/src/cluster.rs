@@ -135,7 +135,7 @@ impl ClusterFlags {
         if let Some(namespace) = namespace.or(self.namespace.as_deref()) {
             gantry.extend(["-n".to_owned(), namespace.to_owned()]);
         }
-        gantry.extend(self.server.words());
+        gantry.extend(self.server.to_arguments());
         let mut kubectl = gantry.clone();
         let connection = self.connection().ok();
         if let Some(own) = connection.as_ref().and_then(Connection::gantry_kubeconfig_in_use) {
@@ -190,7 +190,7 @@ impl ConnectionFlags {
     }
 
     /// The flags as arguments of a printed command. The token is a secret and is replaced by a placeholder.
-    fn words(&self) -> Vec<String> {
+    fn to_arguments(&self) -> Vec<String> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let token = self.token.as_ref().map(|_| "TOKEN".to_owned());
         let flags = [

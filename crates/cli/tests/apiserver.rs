@@ -1,6 +1,6 @@
 //! `gantry apiserver`: the real binary, real sockets, signals and usage errors.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod running;
 
@@ -161,7 +161,7 @@ fn errors_name_the_flag_and_have_a_hint() {
     let message = refused(&["--etcd", "http://127.0.0.1:1", "--listen", "127.0.0.1:0"]);
     assert!(message.contains("--etcd http://127.0.0.1:1: ") && message.contains("hint: "), "{message}");
     let message = refused(&["--etcd", "127.0.0.1:1", "--listen", "127.0.0.1:0"]);
-    assert!(message.contains("--etcd: 127.0.0.1:1 is no usable etcd endpoint"), "{message}");
+    assert!(message.contains("--etcd: 127.0.0.1:1 is not a usable etcd endpoint"), "{message}");
     let message = refused(&["--in-memory", "--listen", "0.0.0.0:0", "--plain-http"]);
     assert!(
         message.contains("--plain-http gives full access to everyone")

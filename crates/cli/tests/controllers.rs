@@ -1,7 +1,7 @@
 //! `gantry controllers` as `deploy/` runs it: the real binary over TLS, with only the permissions of its account, and
 //! two processes with leader election.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod deployed;
 mod running;

@@ -1,6 +1,6 @@
 //! API servers on etcd: writes of one are visible to the other; and an etcd that requires client certificates.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod running;
 

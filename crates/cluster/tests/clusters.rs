@@ -1,6 +1,6 @@
 //! Clusters in a process: ready when started, side by side, with a socket if requested, stopped when dropped.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 

@@ -4,7 +4,7 @@
 //! request that became more frequent is named. The bounds allow for the worst order of events, in which every change of
 //! a pod is reported by its own status. Slow machines combine several changes into one status, and count less.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;

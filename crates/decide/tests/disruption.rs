@@ -1,6 +1,6 @@
 //! PodDisruptionBudgets: the expected, healthy and evictable pods. The numbers were observed on Kubernetes.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use gantry_decide::Wake;
 use gantry_decide::disruption::triggers::{self, on_pod};
 use gantry_decide::disruption::{
-    Decision, Lookup, Observed, Scale, ScaleLookup, controllers_to_ask, decide, find_scale,
+    Decision, Lookup, Observed, Scale, ScaleLookup, controllers_with_scale, decide, find_scale,
 };
 use gantry_model::{
     BudgetRequirement, ConditionStatus, Deployment, DisruptionBudget, DisruptionBudgetStatus, Limit, Name,
@@ -98,13 +98,13 @@ fn disruptions_allowed_are_the_healthy_pods_beyond_the_required_ones() {
 fn a_minimum_count_requires_no_scale() {
     let pods = pods(2, 2);
     let pods: Vec<&Pod> = pods.iter().collect();
-    assert!(controllers_to_ask(&min_available(Limit::Count(1)), &pods).is_empty());
+    assert!(controllers_with_scale(&min_available(Limit::Count(1)), &pods).is_empty());
     assert_eq!(
-        controllers_to_ask(&max_unavailable(Limit::Count(1)), &pods).len(),
+        controllers_with_scale(&max_unavailable(Limit::Count(1)), &pods).len(),
         1,
         "each is requested once"
     );
-    assert_eq!(controllers_to_ask(&min_available(Limit::Percent(1)), &pods).len(), 1);
+    assert_eq!(controllers_with_scale(&min_available(Limit::Percent(1)), &pods).len(), 1);
 }
 
 #[test]

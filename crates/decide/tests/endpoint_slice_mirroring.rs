@@ -1,6 +1,6 @@
 //! Mirroring: Endpoints that are written by hand, and their slices.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use gantry_decide::endpoint_slice_mirroring::{MANAGER, Mirroring, mirror, service_of};
 use gantry_model::{

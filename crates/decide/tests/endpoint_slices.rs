@@ -1,6 +1,6 @@
 //! EndpointSlices: which endpoint is put into which slice, and which slices are written.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 
@@ -163,10 +163,10 @@ fn a_change_is_dated_by_the_first_pod_that_changed_since() {
     let mut times = TriggerTimes::default();
     let at = |pod: Pod, seconds| Pod { readiness_changed: Some(noon_plus(seconds)), ..pod };
     let (a, b) = (at(endpoint(0), 3), at(endpoint(1), 5));
-    assert_eq!(times.look(&service(), &[&a]), Some(NOON), "the Service is new");
-    assert_eq!(times.look(&service(), &[&a]), None, "nothing is new");
-    assert_eq!(times.look(&service(), &[&at(endpoint(0), 7), &b]), Some(noon_plus(5)), "the older of two");
-    assert_eq!(times.look(&service(), &[&b]), None, "a deleted pod has no time");
+    assert_eq!(times.observe(&service(), &[&a]), Some(NOON), "the Service is new");
+    assert_eq!(times.observe(&service(), &[&a]), None, "nothing is new");
+    assert_eq!(times.observe(&service(), &[&at(endpoint(0), 7), &b]), Some(noon_plus(5)), "the older of two");
+    assert_eq!(times.observe(&service(), &[&b]), None, "a deleted pod has no time");
     times.forget(&service().meta.key());
-    assert_eq!(times.look(&service(), &[&b]), Some(NOON));
+    assert_eq!(times.observe(&service(), &[&b]), Some(NOON));
 }

@@ -3,7 +3,7 @@
 //!
 //! `cargo xtask search explore` explores all worlds.
 
-#![allow(clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::panic, reason = "tests fail by panicking")]
 
 use gantry_decide::deployment::Repairs;
 use gantry_explore::{
@@ -37,7 +37,7 @@ fn every_interleaving_of_small_rollouts_ends_well() {
     assert!(
         explored
             .iter()
-            .all(|exploration| exploration.at_rest > 0 && exploration.transitions > exploration.states)
+            .all(|exploration| exploration.settled > 0 && exploration.transitions > exploration.states)
     );
 }
 
@@ -59,9 +59,9 @@ fn violated_within(world: &SmallWorld, states: usize) -> Option<String> {
 #[test]
 fn the_same_scenario_gives_the_same_numbers() {
     let numbers = || {
-        let Exploration { states, transitions, depth, at_rest, .. } =
+        let Exploration { states, transitions, depth, settled, .. } =
             holds(&SmallWorld::new(1, rolling(1, 1)).with(&change()));
-        (states, transitions, depth, at_rest)
+        (states, transitions, depth, settled)
     };
     assert_eq!(numbers(), numbers());
 }

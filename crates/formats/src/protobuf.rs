@@ -1,4 +1,4 @@
-//! The protobuf wire format: tags, variable-length integers, lengths. It knows no messages.
+//! The protobuf wire format: tags, variable-length integers, lengths. It has no messages.
 
 use std::fmt;
 

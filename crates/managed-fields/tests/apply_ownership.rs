@@ -1,6 +1,6 @@
 //! Owners after writes of several recordings: creations of every kind, updates, patches and writes to subresources.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Properties of any sets of paths, any applied configurations and any invalid input.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 //! Defaults, admission and validation are not replayed: their results are taken from the recorded response. Compared
 //! are the managed fields, every value that apply determines, conflicts and refusals.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Applied, Change, OnConflict, apply};

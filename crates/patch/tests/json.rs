@@ -1,6 +1,6 @@
 //! JSON patches: the effect of each operation, and which patches are refused.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_patch::{self as patch, PatchKind};

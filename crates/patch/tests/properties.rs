@@ -1,6 +1,6 @@
 //! Random patches: compared with simple implementations of the rules, undone again, and with arbitrary input.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
 

@@ -3,7 +3,7 @@
 //! Only the result of the patch itself is compared. Later steps are simplified: status and the rest are kept apart, and
 //! members that defaulting adds are known by name.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
 use gantry_json::{Value, json};

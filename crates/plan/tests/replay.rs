@@ -1,6 +1,6 @@
 //! Changes that are replayed in virtual time.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ fn recreate_is_an_outage() {
 #[test]
 fn pods_that_do_not_fit_block_the_rollout() {
     let mut request = request(vec![web(4, "nginx:1", &rolling(2, 0))], web(4, "nginx:2", &rolling(2, 0)));
-    request.assumptions = request.assumptions.with_room_for(4);
+    request.assumptions = request.assumptions.with_capacity(4);
     let plan = planned(&request);
     assert_eq!(plan.ending(), RolloutEnding::Stuck, "{}", shown(&plan));
     assert!(plan.warnings.contains(&Warning::Unschedulable { pods: 2 }), "{:?}", plan.warnings);

@@ -1,6 +1,6 @@
 //! Authorization and privilege escalation, compared with recordings of Kubernetes and by the rules.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
 use gantry_json::{Value, json};
@@ -43,7 +43,7 @@ fn reviewed(spec: &Value) -> (User, RequestAttributes) {
 
 /// A7.5, A7.9: every recorded review gets the recorded status, with the reason.
 #[test]
-fn recorded_reviews_are_answered_as_kubernetes_did() {
+fn recorded_reviews_get_the_recorded_responses() {
     let mut reviews = 0;
     for case in ["roles_allow", "groups_and_cluster_roles", "cluster_bindings"] {
         let path = format!("{}/tests/recorded/access.{case}.json", env!("CARGO_MANIFEST_DIR"));

@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on fails; recordings are files"
+    reason = "tests fail by panicking; recordings are files"
 )]
 
 use gantry_json::{Map, Value, json};

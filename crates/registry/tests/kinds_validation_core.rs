@@ -1,10 +1,10 @@
 //! Small core kinds and the metadata of all kinds, validated with the messages and in the order of Kubernetes 1.37.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
-use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
+use gantry_registry::lifecycle::{self, Part, ServerAssignedMetadata, Updated};
 use gantry_registry::{admission, defaults, validation};
 use gantry_schema::kinds::{Kind, kinds};
 
@@ -275,8 +275,12 @@ fn metadata_is_validated_in_order() {
 /// A2.4: fields of disabled features are not stored, and only the names of an account's secrets are.
 #[test]
 fn fields_of_disabled_features_are_not_stored() {
-    let stamp = Stamp { uid: "u", now: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(), name_suffix: "" };
-    let created = |kind: &Kind, object: Value| lifecycle::create(object, kind, &stamp);
+    let assigned = ServerAssignedMetadata {
+        uid: "u",
+        now: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
+        name_suffix: "",
+    };
+    let created = |kind: &Kind, object: Value| lifecycle::create(object, kind, &assigned);
     let lease = created(
         kind("coordination.k8s.io", "Lease"),
         json!({"spec": {"strategy": "x", "holderIdentity": "h"}}),

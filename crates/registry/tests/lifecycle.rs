@@ -1,11 +1,11 @@
 //! Creation, update and deletion of objects.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{
-    DeleteOptions, Deletion, Part, Stamp, Updated, create, delete, generated_name, update,
+    DeleteOptions, Deletion, Part, ServerAssignedMetadata, Updated, create, delete, generated_name, update,
 };
 use gantry_schema::kinds::{Kind, kinds};
 
@@ -34,31 +34,31 @@ fn with(mut object: Value, pointer: &str, value: Value) -> Value {
     object
 }
 
-fn stamp(suffix: &str) -> Stamp<'_> {
-    Stamp { uid: "new-uid", now: NOON, name_suffix: suffix }
+fn assigned(suffix: &str) -> ServerAssignedMetadata<'_> {
+    ServerAssignedMetadata { uid: "new-uid", now: NOON, name_suffix: suffix }
 }
 
 /// A2.9, A2.5, O4.4: metadata that only the server sets is set, whatever the client sent.
 #[test]
 fn a_new_object_gets_server_managed_metadata() {
     let sent = with(web(), "/metadata/deletionTimestamp", json!("2020-01-01T00:00:00Z"));
-    let stored = create(sent, kind("deployments"), &stamp(""));
+    let stored = create(sent, kind("deployments"), &assigned(""));
     assert_eq!(stored["metadata"]["uid"], "new-uid");
     assert_eq!(stored["metadata"]["creationTimestamp"], "2026-01-01T12:00:00Z");
     assert_eq!(stored["metadata"]["generation"], 1);
     assert_eq!(stored["metadata"].get("deletionTimestamp"), None);
     assert_eq!(stored.get("status"), None, "A2.6: the sent status is dropped");
     assert_eq!(
-        create(json!({"metadata": {"generation": 9}}), kind("configmaps"), &stamp(""))["metadata"]["generation"],
+        create(json!({"metadata": {"generation": 9}}), kind("configmaps"), &assigned(""))["metadata"]["generation"],
         9
     );
     assert_eq!(
-        create(json!({"status": 1}), kind("configmaps"), &stamp(""))["status"],
+        create(json!({"status": 1}), kind("configmaps"), &assigned(""))["status"],
         1,
         "kinds without /status keep it"
     );
     assert_eq!(
-        create(json!("nonsense"), kind("configmaps"), &stamp(""))["metadata"]["uid"],
+        create(json!("nonsense"), kind("configmaps"), &assigned(""))["metadata"]["uid"],
         "new-uid",
         "and nothing panics"
     );
@@ -67,13 +67,16 @@ fn a_new_object_gets_server_managed_metadata() {
 /// A2.11, O4.5: a name is generated from a prefix and a suffix, and only if none is given.
 #[test]
 fn names_are_generated() {
-    let made = create(json!({"metadata": {"generateName": "web-"}}), kind("pods"), &stamp("x2b4z"));
+    let made = create(json!({"metadata": {"generateName": "web-"}}), kind("pods"), &assigned("x2b4z"));
     assert_eq!(
         (&made["metadata"]["name"], &made["metadata"]["generateName"]),
         (&json!("web-x2b4z"), &json!("web-"))
     );
-    let named =
-        create(json!({"metadata": {"generateName": "web-", "name": "mine"}}), kind("pods"), &stamp("x2b4z"));
+    let named = create(
+        json!({"metadata": {"generateName": "web-", "name": "mine"}}),
+        kind("pods"),
+        &assigned("x2b4z"),
+    );
     assert_eq!(named["metadata"]["name"], "mine");
     assert_eq!(generated_name(&"a".repeat(80), "x2b4z"), format!("{}x2b4z", "a".repeat(58)));
     assert!(generated_name(&"é".repeat(80), "x2b4z").len() <= 63, "a name is not cut within a character");

@@ -1,11 +1,11 @@
 //! Rules of pods: bindings, evictions, and status fields that nodes may leave out.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{Part, Updated, update};
-use gantry_registry::pods::eviction::{EvictionCost, check, mark, spend};
+use gantry_registry::pods::eviction::{EvictionCost, check, decrement_disruptions_allowed, mark};
 use gantry_registry::pods::{binding, container};
 use gantry_schema::kinds::kinds;
 
@@ -62,8 +62,8 @@ fn a_bound_pod_is_scheduled_since_then() {
 fn a_budget_applies_to_the_pods_that_it_selects() {
     let pod = running(true);
     let cost = |selector: Value| check(&pod, &[budget(&selector, 1, 3, 2)]).unwrap();
-    assert_eq!(cost(json!({})), EvictionCost::Spends("pdb".to_owned()));
-    assert_eq!(cost(json!({"matchLabels": {"app": "web"}})), EvictionCost::Spends("pdb".to_owned()));
+    assert_eq!(cost(json!({})), EvictionCost::Decrements("pdb".to_owned()));
+    assert_eq!(cost(json!({"matchLabels": {"app": "web"}})), EvictionCost::Decrements("pdb".to_owned()));
     assert_eq!(cost(json!({"matchLabels": {"app": "other"}})), EvictionCost::Free);
     assert_eq!(cost(Value::Null), EvictionCost::Free);
     assert_eq!(cost(json!({"matchExpressions": [{"key": "app", "operator": "Foo"}]})), EvictionCost::Free);
@@ -84,11 +84,11 @@ fn a_pod_that_might_run_is_evicted_at_the_checked_version_only() {
     let healthy = [budget(&json!({}), 0, 2, 2)];
     let free = EvictionCost::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
     assert_eq!(check(&running(false), &healthy).unwrap(), free);
-    assert_eq!(check(&running(true), &healthy).unwrap(), EvictionCost::Spends("pdb".to_owned()));
+    assert_eq!(check(&running(true), &healthy).unwrap(), EvictionCost::Decrements("pdb".to_owned()));
     let none_needed = [budget(&json!({}), 0, 0, 0)];
     assert_eq!(
         check(&running(false), &none_needed).unwrap(),
-        EvictionCost::Spends("pdb".to_owned()),
+        EvictionCost::Decrements("pdb".to_owned()),
         "no healthy pod is required"
     );
 }
@@ -97,17 +97,17 @@ fn a_pod_that_might_run_is_evicted_at_the_checked_version_only() {
 #[test]
 fn a_disruption_is_recorded_in_the_budget() {
     let twice = budget(&json!({}), 2, 4, 2);
-    let once = spend(&twice, "a", NOON).unwrap();
+    let once = decrement_disruptions_allowed(&twice, "a", NOON).unwrap();
     assert_eq!(once["status"].get("conditions"), None);
-    let none = spend(&once, "b", NOON.plus(5)).unwrap();
+    let none = decrement_disruptions_allowed(&once, "b", NOON.plus(5)).unwrap();
     assert_eq!(
         none["status"]["disruptedPods"],
         json!({"a": "2026-01-01T12:00:00Z", "b": "2026-01-01T12:00:05Z"})
     );
     assert_eq!(none["status"]["conditions"][0]["reason"], "InsufficientPods");
-    assert_eq!(spend(&none, "c", NOON).unwrap_err().code, 429);
+    assert_eq!(decrement_disruptions_allowed(&none, "c", NOON).unwrap_err().code, 429);
     let negative = budget(&json!({}), -1, 4, 2);
-    assert_eq!(spend(&negative, "a", NOON).unwrap_err().code, 403);
+    assert_eq!(decrement_disruptions_allowed(&negative, "a", NOON).unwrap_err().code, 403);
 }
 
 /// A8.7: a pod that is marked as disrupted is not marked again.

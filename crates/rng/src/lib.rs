@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_kept() {
+    fn numbers_are_within_bounds() {
         let mut rng = Rng::new(7);
         assert_eq!((rng.below(0), rng.index(0), rng.between(3, 3)), (0, 0, 3));
         assert!((0..100).all(|_| (2..=5).contains(&rng.between(2, 5))));

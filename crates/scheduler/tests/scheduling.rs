@@ -1,6 +1,6 @@
 //! Stories of the scheduler over an API server in the same process, on tokio's paused clock.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 

@@ -1,6 +1,6 @@
 //! The table of served kinds, and lookups in it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_schema::kinds::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, Kind, PutAbsent, Scope, Verb, kinds,
@@ -74,7 +74,7 @@ fn writes_differ_by_kind() {
 
 /// A2.28: a DELETE of a pod or a service returns the object, of most other kinds a Status.
 #[test]
-fn deletes_are_answered_by_kind() {
+fn responses_to_deletes_depend_on_the_kind() {
     assert_eq!(kind("", "v1", "pods").deleted, DeleteAnswer::Object);
     assert_eq!(kind("", "v1", "services").deleted, DeleteAnswer::Object);
     assert_eq!(kind("apps", "v1", "deployments").deleted, DeleteAnswer::Status);

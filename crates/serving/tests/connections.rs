@@ -1,6 +1,6 @@
 //! Connections as clients make and break them.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -295,7 +295,7 @@ async fn unfinished_requests_are_aborted_after_the_grace_period() {
 
 /// A9.7: large lists are compressed on request only.
 #[tokio::test]
-async fn large_answers_are_compressed_on_request() {
+async fn large_responses_are_compressed_on_request() {
     let running = Running::with(ConnectionLimits::default()).await;
     let mut sender = running.http1().await;
     let data = "x".repeat(200_000);

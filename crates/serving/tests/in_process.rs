@@ -1,6 +1,6 @@
 //! A kube client and the server in one process, with nothing in between.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::sync::Arc;
 

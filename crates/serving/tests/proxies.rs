@@ -1,6 +1,6 @@
 //! Proxied requests over real connections: streams in both directions, upgrades, TLS, and connections that break off.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 

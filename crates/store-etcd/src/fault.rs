@@ -152,7 +152,7 @@ fn refusal(code: Code, message: &str) -> Option<EtcdRefusal> {
         // From the member's gRPC layer, before etcd sees the request.
         _ if code == Code::ResourceExhausted && message.contains("larger than max") => EtcdRefusal::TooLarge,
         _ if code == Code::Unimplemented => {
-            EtcdRefusal::Never { why: format!("this is no known etcd: {message}") }
+            EtcdRefusal::Never { why: format!("this is not a known etcd: {message}") }
         }
         _ if !message.starts_with("etcdserver: ") => return None,
         _ => match code {

@@ -84,8 +84,8 @@ impl Line {
         let mut rest = letters.as_slice();
         loop {
             let margin = if lines.is_empty() { 0 } else { indent };
-            let room = columns.saturating_sub(margin);
-            let end = if rest.len() <= room { rest.len() } else { break_at(rest, room) };
+            let width = columns.saturating_sub(margin);
+            let end = if rest.len() <= width { rest.len() } else { break_at(rest, width) };
             let mut line = Self::default();
             if margin > 0 {
                 line.push(Style::Plain, &" ".repeat(margin));
@@ -107,10 +107,10 @@ impl Line {
 }
 
 /// Where to break a long line: before the last space that fits, or else the first.
-fn break_at(letters: &[(char, Style)], room: usize) -> usize {
+fn break_at(letters: &[(char, Style)], width: usize) -> usize {
     let text = letters.iter().take_while(|(c, _)| *c == ' ').count();
     let is_space = |at: &usize| letters[*at].0 == ' ';
-    let fits = (text..=room.min(letters.len() - 1)).rev().find(is_space);
+    let fits = (text..=width.min(letters.len() - 1)).rev().find(is_space);
     fits.or_else(|| (text..letters.len()).find(is_space)).unwrap_or(letters.len())
 }
 

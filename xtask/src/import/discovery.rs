@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_verbs_are_taken_and_behaviour_is_kept() {
+    fn names_and_verbs_are_imported_and_behaviour_is_kept() {
         let text = merged().resources.render();
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(

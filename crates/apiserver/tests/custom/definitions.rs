@@ -4,7 +4,7 @@ use super::*;
 
 /// Appendix E: names and strategy are defaulted, and the response has no conditions yet.
 #[tokio::test]
-async fn a_new_definition_is_answered_before_its_names_are_accepted() {
+async fn the_response_to_a_new_definition_precedes_the_acceptance_of_its_names() {
     let response = define(&server().await, definition()).await;
     assert_eq!(response["spec"]["names"]["singular"], "widget");
     assert_eq!(response["spec"]["names"]["listKind"], "WidgetList");

@@ -65,7 +65,7 @@ async fn empty_values_stay() {
 
 /// Appendix E: integers keep all digits, and floats are formatted as in Go.
 #[tokio::test]
-async fn numbers_are_kept() {
+async fn numbers_are_preserved() {
     let server = server().await;
     let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     define(&server, zeros(&json!({"free": any, "real": {"type": "number"}, "whole": {"type": "integer"}})))
@@ -114,7 +114,7 @@ async fn int_or_string_accepts_both() {
 
 /// Appendix E: preserved at the root, pruned below it, and preserved again below that.
 #[tokio::test]
-async fn unknown_members_are_kept_level_by_level() {
+async fn unknown_members_are_preserved_level_by_level() {
     let server = server().await;
     let keeps = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let inner = json!({"keeps": keeps, "cuts": {"type": "object"}});

@@ -52,7 +52,7 @@ async fn a_new_cluster_has_the_objects_that_kubernetes_has() {
 
 /// Defaults and refusals are those that Kubernetes 1.37 returned for the same requests.
 #[tokio::test]
-async fn requests_are_answered_as_recorded() {
+async fn requests_get_the_recorded_responses() {
     let server = server().await;
     for line in VALIDATION.lines() {
         let recorded: Value = gantry_json::from_str(line).unwrap();
@@ -163,7 +163,7 @@ async fn default_objects_are_maintained() {
     assert_eq!(get("mine").await.0, 404, "a default of an earlier version");
 }
 
-/// A second start writes nothing, and neither does upkeep.
+/// A second start writes nothing, and neither does maintenance.
 #[tokio::test]
 async fn maintenance_writes_nothing_if_nothing_changed() {
     let store: Arc<MemoryStore> = Arc::default();

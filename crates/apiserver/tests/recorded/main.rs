@@ -11,7 +11,7 @@
 //!
 //! A single case: `CASE=watches.tables cargo test -p gantry-apiserver --test recorded`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "../harness/mod.rs"]
 mod harness;

@@ -1,7 +1,7 @@
 //! CertificateSigningRequests, IngressClasses, IPAddresses, RuntimeClasses and ServiceCIDRs: requests and the responses
 //! of Kubernetes 1.37.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -85,7 +85,7 @@ fn comparable(response: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn requests_are_answered_as_recorded() {
+async fn requests_get_the_recorded_responses() {
     for recording in RECORDED {
         replay(recording).await;
     }

@@ -1,6 +1,6 @@
 //! Expressions that are not valid, or not valid for this schema.
 
-use super::{ResultType, checked, truth};
+use super::{ResultType, boolean, checked};
 
 fn error(text: &str) -> String {
     let why = checked(text, ResultType::Bool).err().unwrap_or_else(|| panic!("{text} is accepted"));
@@ -105,5 +105,5 @@ fn errors_show_line_and_position() {
 fn message_expressions_are_strings() {
     assert!(checked("'%d'.format([self.spec.replicas])", ResultType::String).is_ok());
     assert!(checked("self.spec.replicas", ResultType::String).is_err());
-    assert!(truth("self.spec.port").is_err());
+    assert!(boolean("self.spec.port").is_err());
 }

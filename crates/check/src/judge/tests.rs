@@ -126,7 +126,7 @@ fn a_paused_deployment_gets_no_new_set_once_every_cache_shows_that_it_is_paused(
 }
 
 #[test]
-fn recreate_waits_until_terminating_pods_are_gone() {
+fn recreate_waits_until_terminating_pods_are_removed() {
     let spec = json!({"replicas": 1, "strategy": {"type": "Recreate"}, "template": template("v2")});
     let mut history = History::of(spec);
     history.controller("replicasets", "v1", &set("v1", 1, [1, 1]));

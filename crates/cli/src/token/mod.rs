@@ -99,7 +99,7 @@ impl TokenCommand {
 async fn create(flags: &CreateFlags, cluster_flags: &ClusterFlags) -> Result<String, Failure> {
     if let Some(wrong) = flags.groups.iter().find(|group| !is_group(group)) {
         return Err(Failure::other(format!(
-            "--groups: {wrong:?} is no group of bootstrap tokens: it must begin with \"system:bootstrappers:\" and go on with \
+            "--groups: {wrong:?} is not a valid group of bootstrap tokens: it must begin with \"system:bootstrappers:\" and go on with \
              lower-case letters, digits, \"-\" and \":\""
         )));
     }
@@ -212,7 +212,7 @@ async fn delete(id: &str, flags: &ClusterFlags) -> Result<String, Failure> {
     let id = BootstrapToken::parse(id).map_or_else(|| id.to_owned(), |token| token.id().to_owned());
     if !is_id(&id) {
         return Err(Failure::other(format!(
-            "{id:?} is no token: give the id that `gantry token list` shows, six lower-case letters or digits"
+            "{id:?} is not a valid token id: use the id that `gantry token list` shows, six lower-case letters or digits"
         )));
     }
     let cluster = flags.open().await?;

@@ -20,7 +20,7 @@ use super::script;
 
 const DEFINITION: &str = "boats.sea.example.com";
 /// The timeout of each wait; a busy machine is slow.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A typed boat.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
@@ -81,7 +81,7 @@ async fn define(client: &Client) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     definitions.create(&PostParams::default(), &from_value(definition).unwrap()).await.unwrap();
     let established = await_condition(definitions, DEFINITION, conditions::is_crd_established());
-    tokio::time::timeout(PATIENCE, established).await.unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, established).await.unwrap().unwrap();
 }
 
 /// Deletes the definition, and waits until it is removed.
@@ -90,7 +90,7 @@ async fn delete_definition(client: &Client) {
     let uid = definitions.get(DEFINITION).await.unwrap().uid().unwrap();
     definitions.delete(DEFINITION, &DeleteParams::default()).await.unwrap();
     let gone = await_condition(definitions, DEFINITION, conditions::is_deleted(&uid));
-    tokio::time::timeout(PATIENCE, gone).await.unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, gone).await.unwrap().unwrap();
 }
 
 /// Appendix E, with kube-rs.
@@ -177,7 +177,7 @@ async fn an_informer_survives_a_restart_and_a_deleted_definition() {
             }
         };
         assert!(
-            tokio::time::timeout(PATIENCE, waiting).await.is_ok(),
+            tokio::time::timeout(TIMEOUT, waiting).await.is_ok(),
             "the informer never has exactly {names:?}"
         );
     };

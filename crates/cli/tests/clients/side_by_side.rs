@@ -171,7 +171,7 @@ const TRIES: usize = 40;
 /// From this duration on, ages are not compared: on a busy machine, the two runs may be too far apart.
 const AGES_DIFFER: Duration = Duration::from_millis(500);
 /// The timeout until all pods have the expected problems.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The output of a command.
 #[derive(Debug, PartialEq)]
@@ -283,7 +283,7 @@ fn wait_for_trouble(server: &InMemory) {
         if all_run && troubled.iter().all(|(name, state)| is(name, state)) {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "the scene is not ready:\n{pods}");
+        assert!(began.elapsed() < TIMEOUT, "the scene is not ready:\n{pods}");
         std::thread::sleep(Duration::from_millis(500));
     }
 }

@@ -18,7 +18,7 @@ use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt as _};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 use super::running::{Process, Scratch, Server};
 
 const WRITERS: u64 = 3;
@@ -37,7 +37,7 @@ struct Wanted {
 struct Writer {
     api: Api<Deployment>,
     number: u64,
-    dice: Rng,
+    rng: Rng,
     wanted: BTreeMap<String, Wanted>,
     acknowledged: Arc<AtomicU64>,
     stop: Arc<AtomicBool>,
@@ -61,31 +61,31 @@ async fn rollouts_converge_and_no_pod_is_left_terminating() {
     let client = processes.server.client().await;
     let (stop, acknowledged) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
     let accounts: Api<ServiceAccount> = Api::default_namespaced(client.clone());
-    until("the service account of pods", PATIENCE, async || {
+    until("the service account of pods", TIMEOUT, async || {
         accounts.get_opt("default").await.ok().flatten().map(drop)
     })
     .await;
     let kubelet = tokio::spawn(kubelet(client.clone()));
     let writers: Vec<_> = (0..WRITERS)
         .map(|number| {
-            let dice = Rng::new(seed.wrapping_mul(1000) + number);
+            let rng = Rng::new(seed.wrapping_mul(1000) + number);
             let (stop, acknowledged) = (Arc::clone(&stop), Arc::clone(&acknowledged));
             let (api, wanted) = (Api::default_namespaced(client.clone()), BTreeMap::new());
-            tokio::spawn(Writer { api, number, dice, wanted, acknowledged, stop }.write())
+            tokio::spawn(Writer { api, number, rng, wanted, acknowledged, stop }.write())
         })
         .collect();
-    let mut dice = Rng::new(seed);
+    let mut rng = Rng::new(seed);
     for kill in 0..if is_long_run() { 200 } else { 6 } {
         // Only after new writes since the last kill, and then at any moment of the rollouts that they caused.
-        let enough = acknowledged.load(Ordering::SeqCst) + 2 + dice.below(6);
+        let enough = acknowledged.load(Ordering::SeqCst) + 2 + rng.below(6);
         let deadline = Instant::now() + CONVERGENCE_TIMEOUT;
         while acknowledged.load(Ordering::SeqCst) <= enough {
             processes.restart_controllers();
             assert!(Instant::now() < deadline, "GANTRY_SEED={seed}: no write is acknowledged any more");
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        tokio::time::sleep(Duration::from_millis(dice.below(60))).await;
-        processes.kill(&mut dice);
+        tokio::time::sleep(Duration::from_millis(rng.below(60))).await;
+        processes.kill(&mut rng);
         println!("kill {kill}: {} writes were acknowledged", acknowledged.load(Ordering::SeqCst));
     }
     stop.store(true, Ordering::SeqCst);
@@ -115,9 +115,9 @@ impl Processes {
     }
 
     /// Kills the server, the controllers or both, and starts them again.
-    fn kill(&mut self, dice: &mut Rng) {
-        let both = dice.one_in(8);
-        if both || dice.one_in(4) {
+    fn kill(&mut self, rng: &mut Rng) {
+        let both = rng.one_in(8);
+        if both || rng.one_in(4) {
             self.controllers.kill();
         }
         if both || self.controllers.ended().is_none() {
@@ -150,7 +150,7 @@ impl Writer {
         let mut next = 0;
         while !self.stop.load(Ordering::SeqCst) {
             next += 1;
-            let name = format!("d{}-{}", self.number, self.dice.below(DEPLOYMENTS_EACH));
+            let name = format!("d{}-{}", self.number, self.rng.below(DEPLOYMENTS_EACH));
             let before = self.wanted.get(&name).cloned();
             let after = self.next_state(before.as_ref(), next);
             let attempted = self.attempt(&name, before.as_ref(), after.as_ref()).await;
@@ -183,7 +183,7 @@ impl Writer {
 
     /// The Deployment, if it exists, as soon as the server responds.
     async fn find(&self, name: &str) -> Option<Deployment> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match self.api.get_opt(name).await {
                 Ok(found) => return found,
@@ -197,12 +197,12 @@ impl Writer {
 
     fn next_state(&mut self, before: Option<&Wanted>, next: u64) -> Option<Wanted> {
         let Some(before) = before else {
-            return Some(Wanted { replicas: 1 + self.dice.below(3), image: format!("nginx:{next}") });
+            return Some(Wanted { replicas: 1 + self.rng.below(3), image: format!("nginx:{next}") });
         };
-        match self.dice.below(6) {
-            0 | 1 => Some(Wanted { replicas: self.dice.below(4), ..before.clone() }),
+        match self.rng.below(6) {
+            0 | 1 => Some(Wanted { replicas: self.rng.below(4), ..before.clone() }),
             2 | 3 => Some(Wanted { image: format!("nginx:{next}"), ..before.clone() }),
-            4 => Some(Wanted { replicas: 1 + self.dice.below(3), image: format!("nginx:{next}") }),
+            4 => Some(Wanted { replicas: 1 + self.rng.below(3), image: format!("nginx:{next}") }),
             _ => None,
         }
     }
@@ -223,7 +223,7 @@ impl Writer {
                 self.api.patch(name, &PatchParams::default(), &patch).await.map(drop)
             }
             (_, None) => {
-                let foreground = self.dice.one_in(2);
+                let foreground = self.rng.one_in(2);
                 let params = if foreground { DeleteParams::foreground() } else { DeleteParams::background() };
                 self.api.delete(name, &params).await.map(drop)
             }
@@ -343,10 +343,10 @@ async fn bind(client: &Client, name: &str) -> kube::Result<Value> {
 }
 
 /// Waits until the function returns a value.
-async fn until<T>(what: &str, patience: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + patience;
+async fn until<T>(what: &str, timeout: Duration, mut check: impl AsyncFnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + timeout;
     loop {
-        if let Some(found) = look().await {
+        if let Some(found) = check().await {
             return found;
         }
         assert!(Instant::now() < deadline, "timed out waiting for {what}");

@@ -122,7 +122,7 @@ async fn a_closed_watch_is_resumed() {
 
 /// The connection may end between the request and the response: client-go treats that as a watch without events.
 #[tokio::test]
-async fn a_watch_that_gets_no_response_is_sent_again() {
+async fn a_watch_without_a_response_is_sent_again() {
     let rollout = Rollout::begin("wait-unanswered").await;
     let proxy = Proxy::before(rollout.address()).leaves_unanswered("watch=true");
     let arguments = ["wait", "deploy/web", "--for=condition=Available"];

@@ -17,7 +17,7 @@ async fn why_follows_a_rollout_from_moving_over_stuck_to_done() {
     let output = text(&moving.stdout);
     assert_eq!(moving.status.code(), Some(3), "{output}{}", text(&moving.stderr));
     assert!(
-        output.starts_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go"),
+        output.starts_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old remaining"),
         "{output}"
     );
 

@@ -27,7 +27,7 @@ fn an_invalid_kubeconfig_is_reported_with_the_error() {
         &shell_env,
         "get pods",
         &[],
-        "no cluster to talk to: there is no kubeconfig",
+        "no cluster configured: there is no kubeconfig",
         "hint: start a cluster with `gantry up`",
     );
     fails_with(

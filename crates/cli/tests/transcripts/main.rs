@@ -4,7 +4,7 @@
 //!
 //! `cargo xtask test` installs the old one below `target/tools`; a client that is missing is a failure, not a pass.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod mask;
 #[path = "../running/mod.rs"]
@@ -26,7 +26,7 @@ use running::InMemory;
 use session::{CommandOutput, Meanwhile, Step};
 
 /// The timeout of a command.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// How long controllers may wait for the CPU.
 const STARVED: Duration = Duration::from_secs(60);
@@ -151,7 +151,7 @@ impl KubectlSessions<'_> {
         command.env("KUBECONFIG", self.server.kubeconfig()).env("NO_COLOR", "1");
         // Its discovery cache must not outlive the server.
         command.env("HOME", self.server.folder()).env("KUBECTL_EXTERNAL_DIFF", "diff -u -N");
-        let output = timeout(PATIENCE, command.output()).await;
+        let output = timeout(TIMEOUT, command.output()).await;
         let output = output.unwrap_or_else(|_| panic!("{arguments:?} does not end")).unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         CommandOutput {

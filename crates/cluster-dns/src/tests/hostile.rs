@@ -40,7 +40,7 @@ fn a_large_response_is_truncated_over_udp_and_complete_over_tcp() {
 }
 
 #[test]
-fn responses_are_not_answered_and_malformed_queries_are_refused() {
+fn responses_are_ignored_and_malformed_queries_refused() {
     let mut response = query("web.shop.svc.cluster.local", RecordType::A);
     response[2] |= 0x80;
     assert_eq!(Query::parse(&response), Err(None));

@@ -45,7 +45,7 @@ fn without_a_deadline_there_is_no_progressing_condition() {
 
 /// D16.2: after a finished rollout a dip in availability starts no deadline.
 #[test]
-fn a_dip_after_the_rollout_starts_no_deadline() {
+fn unavailability_after_the_rollout_starts_no_deadline() {
     let web = recorded(ConditionStatus::True, "NewReplicaSetAvailable");
     let dipped = progress_at(9000, &web, &[new(&web, 1)]).unwrap();
     assert_eq!((dipped.reason.as_str(), dipped.last_update), ("NewReplicaSetAvailable", Some(noon_plus(0))));

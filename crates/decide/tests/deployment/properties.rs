@@ -24,7 +24,7 @@ fn count() -> BoxedStrategy<Replicas> {
     edge().prop_map(|n| Replicas::parse(Some(n))).boxed()
 }
 
-fn moment() -> BoxedStrategy<Timestamp> {
+fn timestamp() -> BoxedStrategy<Timestamp> {
     prop_oneof![
         Just(Timestamp::from_nanos(i64::MIN)),
         Just(Timestamp::from_nanos(i64::MAX)),
@@ -79,7 +79,7 @@ prop_compose! {
         (rollback, revision) in (proptest::option::weighted(0.2, written_number()), proptest::option::of(written_number())),
         (reported, available, collisions) in (count(), count(), proptest::option::of(edge())),
         (generation, observed) in (any::<i64>(), any::<i64>()),
-        (why, since) in (reason(), moment()),
+        (why, since) in (reason(), timestamp()),
     ) -> Deployment {
         let mut web = deployment("web").image(&format!("nginx:{image}")).progressing(ConditionStatus::True, why, since);
         (web.replicas, web.strategy, web.paused) = (replicas, strategy, paused);
@@ -163,7 +163,7 @@ proptest! {
     fn decisions_are_total_and_deterministic(
         web in any_deployment().boxed(),
         mut sets in proptest::collection::vec(any_set().boxed(), 0..6),
-        now in moment(),
+        now in timestamp(),
         refused in refused(),
         pods in 0..3usize,
     ) {

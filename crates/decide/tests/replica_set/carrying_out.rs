@@ -143,7 +143,7 @@ fn deletions_are_reported() {
 
 /// R5.8: a pod that was not deleted is not expected to be; the sync fails unless the pod did not exist any more.
 #[test]
-fn failed_deletions_are_not_expected_and_fail_the_sync_unless_the_pod_was_gone() {
+fn failed_deletions_are_not_expected_and_fail_the_sync_unless_the_pod_was_absent() {
     let deletion = |pod: &str| MetExpectation::Deletion { set: key("web"), pod: key(pod) };
     let mut deleting = PendingDeletions::new(key("web"));
     deleting.answered(&key("a"), Ok(()));

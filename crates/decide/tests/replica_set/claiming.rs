@@ -32,7 +32,7 @@ fn names<'a>(pods: &[&'a Pod]) -> Vec<&'a str> {
 
 /// R4.4: the claiming table for a set that is not being deleted.
 #[test]
-fn a_set_claims_its_own_pods_and_orphans_but_never_those_of_others() {
+fn a_set_claims_its_own_pods_and_orphans_only() {
     let web = replica_set("web").size(2);
     let own = pod("a").owned_by(&web);
     assert_eq!(disposition(&web, &own), "owned");
@@ -93,7 +93,7 @@ fn a_refused_adoption_fails_the_sync() {
 
 /// R4.2: the patch names the set as controller and the pod by uid; a pod that was deleted is not claimed.
 #[test]
-fn adoption_is_a_patch_that_may_find_the_pod_gone() {
+fn adoption_is_a_patch_that_tolerates_an_absent_pod() {
     let web = replica_set("web");
     let owner = web.reference();
     let body = patch::adopt(&pod("a").meta.uid, &owner);

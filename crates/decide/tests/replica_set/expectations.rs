@@ -173,7 +173,7 @@ fn a_sync_of_a_deleted_set_drops_its_state_and_succeeds() {
 
 /// R3.1, R2.5: the sync of an existing set begins by reading its expectations.
 #[test]
-fn a_sync_begins_with_the_expectations() {
+fn a_sync_checks_expectations_first() {
     let read =
         ReadVersions::from([(CachedResource::Pods, "9".into()), (CachedResource::ReplicaSets, "9".into())]);
     let web = replica_set("web");

@@ -18,7 +18,7 @@ fn first(world: &World) -> String {
 
 /// Section 8, quota: one call at a time as a probe, one condition for all of them. R5.2, R7.4, R7.5, R7.6.
 #[test]
-fn a_quota_is_probed_until_it_is_raised() {
+fn creations_are_retried_until_the_quota_is_raised() {
     let mut world = World::settled(web(2));
     world.set.replicas = 10_u16.into();
     world.mode = Mode::Quota(2);

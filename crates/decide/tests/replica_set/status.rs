@@ -265,7 +265,7 @@ fn the_wait_reason_of_a_set_can_be_displayed() {
         ),
         (
             WaitingOn::MinReadySeconds { until: None },
-            "ready pods to become available, which do not say since when they are ready",
+            "ready pods to become available, without a readiness transition time",
         ),
     ] {
         assert_eq!(waiting_on.to_string(), words);

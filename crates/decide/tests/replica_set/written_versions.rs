@@ -96,7 +96,7 @@ fn versions_that_cannot_be_compared_do_not_block() {
 
 /// R2.8, R1.2: the record belongs to one uid, not to the name.
 #[test]
-fn a_record_is_kept_by_name_and_uid() {
+fn a_record_is_identified_by_name_and_uid() {
     let web = replica_set("web");
     let mut successor = web.clone();
     successor.meta.uid = "another".into();

@@ -261,7 +261,7 @@ async fn the_rest_is_applied_all_the_same() {
 
 /// K1: `--force` recreates an object that cannot be changed.
 #[tokio::test(start_paused = true)]
-async fn force_recreates_what_cannot_change() {
+async fn force_recreates_objects_with_immutable_changes() {
     use gantry_kubectl::verbs::{ApplyOptions, apply};
     let mut terminal = Terminal::new().await;
     terminal.applies(&web(|_| {})).await;

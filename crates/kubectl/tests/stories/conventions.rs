@@ -24,7 +24,7 @@ fn label_options(field: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
     let (resources, changes) = LabelAnnotateOptions::parse(field, &words).unwrap();
     LabelAnnotateOptions {
         field,
-        selection: Selection::words(resources),
+        selection: Selection::from_arguments(resources),
         changes,
         overwrite: false,
         list: false,

@@ -154,7 +154,7 @@ async fn history_may_be_empty_or_whole() {
 
 /// K6.1, K6.2: `undo` after `apply` prints a warning; zero means the revision before the last, which is renumbered.
 #[tokio::test(start_paused = true)]
-async fn undo_goes_back_one_revision() {
+async fn undo_restores_the_previous_revision() {
     let mut terminal = Terminal::with_controllers().await;
     for image in ["nginx:1", "nginx:2"] {
         terminal.applies(&manifest("web", 1, image)).await;

@@ -20,7 +20,7 @@ async fn sets(terminal: &mut Terminal, words: &str) -> CommandOutput {
     terminal
         .run(async |ctx| {
             let (resources, images) = SetImageOptions::parse(&words)?;
-            let selection = gantry_kubectl::Selection::words(resources);
+            let selection = gantry_kubectl::Selection::from_arguments(resources);
             set_image(ctx, &SetImageOptions { selection, images, ..SetImageOptions::default() }).await
         })
         .await

@@ -1,6 +1,6 @@
 //! Stories of a user who accesses containers: a server on loopback, and a scripted node agent behind it.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod agent;
 #[path = "../shared_buffer/mod.rs"]

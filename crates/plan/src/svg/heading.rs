@@ -1,8 +1,8 @@
 //! The text above a picture, in as many lines as it needs.
 
 use super::{CEILING, FAINT, FLOOR, INK, LEFT, escape, put};
+use crate::phrases;
 use crate::plan::{RolloutEnding, RolloutPlan};
-use crate::words;
 
 /// The number of characters that fit into a line of the title, and into one below it.
 const TITLE_MAX: usize = 72;
@@ -32,9 +32,10 @@ impl Heading {
             RolloutEnding::Stuck => CEILING,
             RolloutEnding::Paused | RolloutEnding::Unfinished => "#b45309",
         };
-        let title = [(INK, words::title(plan)), (colour, words::ending(plan))];
-        let pods = format!("available: {} · pods: {}", words::fewest_available(plan), words::most_pods(plan));
-        let mut details = lines(&[(FAINT, words::changes(plan))], DETAIL_MAX);
+        let title = [(INK, phrases::title(plan)), (colour, phrases::ending(plan))];
+        let pods =
+            format!("available: {} · pods: {}", phrases::fewest_available(plan), phrases::most_pods(plan));
+        let mut details = lines(&[(FAINT, phrases::changes(plan))], DETAIL_MAX);
         details.extend(lines(&[(FAINT, pods)], DETAIL_MAX));
         Self { title: lines(&title, TITLE_MAX), details }
     }

@@ -2,7 +2,7 @@
 //!
 //! Each story is a valid object and a few changes to it, as merge patches, with the errors that Kubernetes returned.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod changes;
 

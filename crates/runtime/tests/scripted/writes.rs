@@ -58,6 +58,6 @@ async fn a_request_without_a_response_times_out() {
     let (api, _) = api(|_, _| ScriptedResponse::Watch(Vec::new(), crate::script::Then::StayOpen));
     let began = Instant::now();
     let failure = api.get::<Value>(&ResourcePath::path(PODS)).await.unwrap_err();
-    assert_eq!(failure.to_string(), "no answer within 30 s");
+    assert_eq!(failure.to_string(), "no response within 30 s");
     assert_eq!((failure.code, began.elapsed()), (None, Duration::from_secs(30)));
 }

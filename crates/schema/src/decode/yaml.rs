@@ -262,7 +262,7 @@ fn merge(value: Tree, merged: &mut BTreeMap<String, Tree>) -> Result<(), String>
 fn name(key: &Tree) -> String {
     match key {
         Tree::String(text) | Tree::Number(text) => text.to_string(),
-        Tree::Bool(truth) => truth.to_string(),
+        Tree::Bool(boolean) => boolean.to_string(),
         Tree::Null => "null".to_owned(),
         Tree::List(_) | Tree::Object(_) | Tree::Stored(_) => String::new(),
     }
@@ -290,7 +290,7 @@ fn is_tagged(value: &Tree, tag: &str) -> bool {
 fn go_syntax(value: &Tree) -> String {
     match value {
         Tree::Null => "interface {}(nil)".to_owned(),
-        Tree::Bool(truth) => truth.to_string(),
+        Tree::Bool(boolean) => boolean.to_string(),
         Tree::Number(digits) => digits.to_string(),
         Tree::String(text) => format!("{text:?}"),
         Tree::List(elements) => {

@@ -166,7 +166,7 @@ fn typed(value: &Value, kind: &Type, writer: &mut Writer<'_>) {
 fn anything(value: &Value, writer: &mut Writer<'_>) {
     match value {
         Value::Null => writer.bytes.extend_from_slice(b"null"),
-        Value::Bool(truth) => writer.bytes.extend_from_slice(if *truth { b"true" } else { b"false" }),
+        Value::Bool(boolean) => writer.bytes.extend_from_slice(if *boolean { b"true" } else { b"false" }),
         Value::Number(number) => text::number(number, writer.bytes),
         Value::String(value) => text::string(value, writer.bytes),
         Value::Array(elements) => list_of(elements, writer, anything),

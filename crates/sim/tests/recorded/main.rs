@@ -4,7 +4,7 @@
 //! Without delays everything must be equal; with delayed watches and requests everything except the events, which
 //! depend on the path.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod refusals;
 mod snapshotter;

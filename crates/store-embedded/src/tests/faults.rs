@@ -76,7 +76,7 @@ fn acknowledged_writes_survive_failing_syncs_and_crashes() {
     fn failing_sync(rng: &mut Rng, operations: u64) -> Faults {
         let kind = if rng.one_in(2) { ErrorKind::Other } else { ErrorKind::StorageFull };
         let sync_fails_at = Some((operations + rng.below(80), kind));
-        Faults { crashes_at: Some(operations + 1 + rng.below(160)), sync_fails_at, room: None }
+        Faults { crashes_at: Some(operations + 1 + rng.below(160)), sync_fails_at, capacity: None }
     }
     for seed in seeds(70, 5_000) {
         run_and_crash(seed, 4, small, failing_sync);
@@ -85,11 +85,11 @@ fn acknowledged_writes_survive_failing_syncs_and_crashes() {
 
 #[test]
 fn acknowledged_writes_survive_a_full_disk_and_crashes() {
-    fn little_room(rng: &mut Rng, operations: u64) -> Faults {
+    fn small_disk(rng: &mut Rng, operations: u64) -> Faults {
         let crashes_at = Some(operations + 1 + rng.below(160));
-        Faults { crashes_at, sync_fails_at: None, room: Some(10_000 + rng.below(20_000)) }
+        Faults { crashes_at, sync_fails_at: None, capacity: Some(10_000 + rng.below(20_000)) }
     }
     for seed in seeds(70, 5_000) {
-        run_and_crash(seed, 4, small, little_room);
+        run_and_crash(seed, 4, small, small_disk);
     }
 }

@@ -60,7 +60,7 @@ async fn a_stopped_log_is_unhealthy_and_watches_end_with_the_store() {
 async fn a_full_disk_is_unhealthy_until_it_has_free_space() {
     let disk = SimulatedDisk::new(1);
     let store = EmbeddedStore::start(Arc::new(disk.clone()), small_with_all_history()).unwrap();
-    disk.set_faults(Faults { room: Some(disk.bytes_used()), ..Faults::default() });
+    disk.set_faults(Faults { capacity: Some(disk.bytes_used()), ..Faults::default() });
     let mut number = 0;
     let refused = loop {
         number += 1;

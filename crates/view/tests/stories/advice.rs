@@ -33,7 +33,7 @@ fn every_command_carries_the_flags_that_were_given() {
     assert_eq!(
         advice(&world),
         [
-            "read why it ends: kubectl logs web-2-a -c main --previous -n w3 --kubeconfig /own",
+            "show the last log: kubectl logs web-2-a -c main --previous -n w3 --kubeconfig /own",
             "or go back to revision 1: gantry rollout undo deployment/web -n w3 --context 'my cluster'",
         ]
     );
@@ -107,7 +107,7 @@ fn a_revision_that_crashes_after_it_was_rolled_out_can_be_undone() {
     let world = broken_later(5);
     assert_eq!(
         world.report().headline,
-        "revision 2 was rolled out, but only 2 of 3 pods are available now; 1 pod: container main crashes again and again: 5 restarts, last with exit code 3"
+        "revision 2 was rolled out, but only 2 of 3 pods are available now; 1 pod: container main is in a crash loop: 5 restarts, last with exit code 3"
     );
     assert_eq!(advice(&world)[1], "or go back to revision 1: gantry rollout undo deployment/web");
     let none = broken_later(5).but(|world| {
@@ -140,7 +140,7 @@ fn pods_that_are_ready_between_crashes_are_done_with_a_note() {
     assert_eq!(report.verdict.as_str(), "done", "{}", world.why());
     assert_eq!(
         report.headline,
-        "all 3 pods of revision 2 are available, but 1 pod: container main crashes again and again: 5 restarts, last with exit code 3"
+        "all 3 pods of revision 2 are available, but 1 pod: container main is in a crash loop: 5 restarts, last with exit code 3"
     );
     assert!(advice(&world)[1].starts_with("or go back to revision 1"), "{:?}", advice(&world));
     let calm = world.but(|world| world.now = super::world::noon_plus(700));

@@ -12,9 +12,9 @@ fn a_rollout_with_starting_pods_is_moving_without_advice() {
     assert_eq!(
         world.why(),
         "\
-deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, no errors reported
+deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old remaining; 1 pod: starting, no errors reported
 
-Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      1 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
@@ -98,7 +98,7 @@ Deadline  not running, the rollout is complete
     );
     assert_eq!(done().json()["verdict"], "done");
     let paused = done().but(|world| world.deployment["spec"]["paused"] = json!(true));
-    assert_eq!(paused.report().headline, "nothing waits to be rolled out");
+    assert_eq!(paused.report().headline, "no pending rollout");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_deployment_of_no_pods_is_done() {
         world.pods.clear();
     });
     assert_eq!(none.report().verdict.as_str(), "done", "{}", none.why());
-    assert_eq!(none.report().headline, "no pods are wanted, and there are none");
+    assert_eq!(none.report().headline, "0 of 0 replicas, nothing to do");
 }
 
 #[test]

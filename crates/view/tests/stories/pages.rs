@@ -34,7 +34,7 @@ deployment/web is stuck: 1 pod: image nginx:2 cannot
   be pulled (container main)
 
 Pods      1 of 3 updated, 3 ready, 3 available, 3
-          old to go (revision 2)
+          old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3
           available of at least 3 (maxUnavailable
           0); at the surge limit and at the
@@ -47,7 +47,7 @@ Blocking
     Back-off pulling image \"nginx:2\": ErrImagePull:
     not found
 
-What would help
+Suggested actions
   use another image:
     gantry set image deployment/web main=IMAGE
   or push nginx:2, or give the pods an image pull

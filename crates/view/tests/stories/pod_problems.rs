@@ -21,7 +21,7 @@ fn an_image_that_cannot_be_pulled_is_named_with_the_limits_it_runs_into() {
         "\
 deployment/web is stuck: 1 pod: image nginx:2 cannot be pulled (container main)
 
-Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      1 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
@@ -30,7 +30,7 @@ Blocking
     1 pod: web-2-a
     Back-off pulling image \"nginx:2\"
 
-What would help
+Suggested actions
   use another image: gantry set image deployment/web main=IMAGE
   or push nginx:2, or give the pods an image pull secret that may read it
   or go back to revision 1: gantry rollout undo deployment/web
@@ -51,19 +51,19 @@ fn a_crash_loop_reports_the_last_exit_code() {
     assert_eq!(
         world.why(),
         "\
-deployment/web is stuck: 1 pod: container main crashes again and again: 4 restarts, last with exit code 137
+deployment/web is stuck: 1 pod: container main is in a crash loop: 4 restarts, last with exit code 137
 
-Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      1 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
 Blocking
-  container main crashes again and again: 4 restarts, last with exit code 137
+  container main is in a crash loop: 4 restarts, last with exit code 137
     1 pod: web-2-a
     no database
 
-What would help
-  read why it ends: kubectl logs web-2-a -c main --previous
+Suggested actions
+  show the last log: kubectl logs web-2-a -c main --previous
   or go back to revision 1: gantry rollout undo deployment/web
 "
     );
@@ -116,7 +116,7 @@ fn an_init_container_that_fails_is_reported_by_its_name() {
         world
             .report()
             .headline
-            .contains("container migrate crashes again and again: 3 restarts, last with exit code 2")
+            .contains("container migrate is in a crash loop: 3 restarts, last with exit code 2")
     );
 }
 
@@ -130,18 +130,18 @@ fn an_unschedulable_pod_reports_the_message_of_the_scheduler() {
     assert_eq!(
         world.why(),
         "\
-deployment/web is stuck: 1 pod: no node takes the pod: 3 nodes short of cpu
+deployment/web is stuck: 1 pod: no node fits the pod: 3 nodes short of cpu
 
-Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      1 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
 Blocking
-  no node takes the pod: 3 nodes short of cpu
+  no node fits the pod: 3 nodes short of cpu
     1 pod: web-2-a
     0/3 nodes are available: 3 Insufficient cpu.
 
-What would help
+Suggested actions
   add or free nodes, or request less cpu
   or go back to revision 1: gantry rollout undo deployment/web
 "

@@ -28,18 +28,18 @@ fn a_quota_that_refuses_pods_is_named() {
     assert_eq!(
         world.why(),
         "\
-deployment/web is stuck: quota team allows no more
+deployment/web is stuck: quota team is exhausted
 
-Pods      0 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      0 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
 Blocking
-  web-2: quota team allows no more
+  web-2: quota team is exhausted
     pods \"web-2-x\" is forbidden: exceeded quota: team, requested: pods=1, used: pods=3, limited: pods=3
 
-What would help
-  raise the quota team, or make room: delete pods, or ask for fewer or smaller ones
+Suggested actions
+  raise the quota team, or free part of it: delete pods, or request fewer or smaller ones
   or go back to revision 1: gantry rollout undo deployment/web
 "
     );
@@ -78,7 +78,7 @@ fn a_selector_that_others_share_is_a_note_that_names_them() {
     });
     let note =
         world.report().causes.into_iter().find(|cause| cause.reason.code() == "SelectorConflict").unwrap();
-    let describe = note.reason.sentence(world.now);
+    let describe = note.reason.summary_line(world.now);
     assert_eq!(describe, "the selector also matches what belongs to deployment/shop, statefulset/db");
     assert_eq!(world.report().verdict.as_str(), "moving", "owner references keep them apart");
 }
@@ -159,9 +159,7 @@ fn a_paused_deployment_is_neither_moving_nor_stuck() {
     assert_eq!(world.report().verdict.as_str(), "paused");
     let text = world.why();
     assert!(
-        text.starts_with(
-            "deployment/web is paused: its present template will be rolled out when it is resumed"
-        ),
+        text.starts_with("deployment/web is paused: the current template is rolled out after resume"),
         "{text}"
     );
     assert!(text.contains("resume it: gantry rollout resume deployment/web"), "{text}");
@@ -204,7 +202,7 @@ fn slowly_terminating_pods_are_a_note_in_a_rolling_update() {
         world.pods[0]["metadata"]["deletionTimestamp"] = json!(at(10));
     });
     assert!(world.codes().contains(&"notes Terminating".to_owned()), "{:?}", world.codes());
-    assert!(world.why().contains("still there, 1m30s past their grace period"), "{}", world.why());
+    assert!(world.why().contains("not deleted yet, 1m30s past their grace period"), "{}", world.why());
 }
 
 #[test]

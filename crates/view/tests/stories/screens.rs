@@ -21,8 +21,8 @@ fn a_screen_shows_sets_pods_limits_time_events_and_keys() {
         halfway().screen(100, 16),
         "\
 deployment/web  in default  revision 2  RollingUpdate                                         moving
-1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, no errors reported
-updated   ███████████░░░░░░░░░░░░░░░░░░░░░░  1 of 3 updated, 3 available, 3 old to go
+1 of 3 pods updated, 3 available, 3 old remaining; 1 pod: starting, no errors reported
+updated   ███████████░░░░░░░░░░░░░░░░░░░░░░  1 of 3 updated, 3 available, 3 old remaining
 budget    4 of at most 4 pods, 3 available of at least 3; at surge limit and availability floor
 time      deadline fires in 9m40s, at 2026-01-01T12:10:00Z
 

@@ -57,7 +57,7 @@ fn write(server: &mut BTreeMap<Name, EventRecord>, recording: Recording) -> Resu
 proptest! {
     /// D17.3: every count is the number of occurrences, dropped or not.
     #[test]
-    fn counts_add_up(steps in steps(5)) {
+    fn counts_equal_the_number_of_events(steps in steps(5)) {
         let mut singles: BTreeMap<(u8, bool), Vec<u8>> = BTreeMap::new();
         let mut counts: BTreeMap<(u8, bool, Option<u8>), i32> = BTreeMap::new();
         play(&steps, |(object, trouble, message, _), recording, _| {

@@ -28,7 +28,7 @@ fn the_cache_evicts_the_least_recently_used_of_500() {
 /// G4.5: inserting an owner again counts as a use, and adds no second entry.
 #[test]
 fn an_owner_that_is_reported_twice_has_one_entry() {
-    let mut absent = AbsentOwners::with_room_for(2);
+    let mut absent = AbsentOwners::with_capacity(2);
     absent.insert(owner(1));
     absent.insert(owner(2));
     absent.insert(owner(1));

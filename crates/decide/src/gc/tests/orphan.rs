@@ -63,7 +63,7 @@ fn every_dependent_is_released_and_then_the_finalizer_removed() {
 
 /// G7.0: a dependent that does not exist any more counts as released.
 #[test]
-fn a_dependent_that_is_gone_counts_as_released() {
+fn an_absent_dependent_counts_as_released() {
     let web = orphaning_owner("web");
     let mut memory = Memory::of(&[&web, &pod("p").owned_by(&web)]);
     let (mut steps, afterwards) = releases(begin(&mut memory, &web));

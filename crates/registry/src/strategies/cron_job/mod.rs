@@ -17,7 +17,7 @@ const COLUMNS: &[TableColumn] = &[
     column::NAME,
     column::text("Schedule").text_at("spec.schedule"),
     column::text("Timezone").text_or("spec.timeZone", "<none>"),
-    column::truth("Suspend").computed(|object, _| {
+    column::boolean("Suspend").computed(|object, _| {
         json!(match cell::at(object, "spec.suspend").as_bool() {
             Some(true) => "True",
             Some(false) => "False",

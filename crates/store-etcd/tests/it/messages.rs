@@ -47,7 +47,7 @@ async fn an_etcd_timeout_has_its_message() {
     let store = open(&with_short_timeouts(proxy.url())).await;
     proxy.drop_responses(true);
     let why = why(store.get(&key("/a")).await.unwrap_err());
-    assert!(why.contains("no answer within") && why.contains(proxy.url()), "{why}");
+    assert!(why.contains("no response within") && why.contains(proxy.url()), "{why}");
 }
 
 #[tokio::test]
