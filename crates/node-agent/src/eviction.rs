@@ -142,7 +142,7 @@ async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
     };
     let active: Vec<_> = active.iter().map(|pod| &*pod.wire).collect();
     // Evicting pods that exceed their own limits may be enough.
-    if end_those_over_their_limits(agent, &active).await {
+    if evict_pods_over_their_limits(agent, &active).await {
         return;
     }
     let Some(due) = due else { return };
@@ -167,7 +167,7 @@ async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
 }
 
 /// Evicts the pods that exceed their limits of disk usage, and returns whether there were any.
-async fn end_those_over_their_limits(agent: &Agent, pods: &[&core::Pod]) -> bool {
+async fn evict_pods_over_their_limits(agent: &Agent, pods: &[&core::Pod]) -> bool {
     // Most pods have no such limit, and their usage is not measured.
     let limited: Vec<_> =
         pods.iter().filter(|pod| pod.spec.as_ref().is_some_and(storage_limits::is_limited)).collect();

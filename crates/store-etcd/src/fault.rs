@@ -169,13 +169,13 @@ fn refusal(code: Code, message: &str) -> Option<EtcdRefusal> {
 mod tests {
     use super::*;
 
-    fn judged(code: Code, message: &str) -> Fault {
+    fn classified(code: Code, message: &str) -> Fault {
         Fault::of(&Status::new(code, message), "http://etcd:2379")
     }
 
     #[test]
     fn only_errors_before_execution_are_refusals() {
-        let refused = |code, message| match judged(code, message) {
+        let refused = |code, message| match classified(code, message) {
             Fault::Refused(refusal) => refusal,
             other => unreachable!("{message}: {other:?}"),
         };
@@ -200,7 +200,7 @@ mod tests {
             (Code::PermissionDenied, "who knows"),
             (Code::OutOfRange, "decoded message length too large"),
         ] {
-            assert!(matches!(judged(code, message), Fault::Doubtful { .. }), "{message}");
+            assert!(matches!(classified(code, message), Fault::Doubtful { .. }), "{message}");
         }
     }
 

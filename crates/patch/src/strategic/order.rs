@@ -33,13 +33,13 @@ pub(super) fn arrange(
     named: &[Identity],
     original: &Places,
 ) -> Result<(), Refusal> {
-    let wished = Places::number(named.iter().cloned());
+    let requested = Places::number(named.iter().cloned());
     let identities: Vec<_> =
         elements.iter().map(|element| by.identified(element)).collect::<Result<_, _>>()?;
     let placed = elements.drain(..).zip(identities).map(|(element, identity)| Placed {
         element,
         before: original.0.get(&identity).copied(),
-        named: wished.0.get(&identity).copied(),
+        named: requested.0.get(&identity).copied(),
     });
     let (mut patched, others): (Vec<_>, VecDeque<_>) = partition(placed);
     patched.sort_by_key(|placed| placed.named);

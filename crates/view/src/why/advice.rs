@@ -91,7 +91,7 @@ impl AdviceBuilder<'_> {
             }
             Reason::NoScheduler { .. } => one("check that the cluster's scheduler is running".to_owned()),
             Reason::NodeSilent { .. } | Reason::NodeNotReady { .. } => {
-                vec![Advice::command("see whether the node is up", self.flags.gantry(&["get", "nodes"]))]
+                vec![Advice::command("check whether the node is up", self.flags.gantry(&["get", "nodes"]))]
             }
             Reason::Terminating { .. } | Reason::Deleting { .. } => self.deletion(cause),
             reason => self.rules(reason).into_iter().collect(),
@@ -258,7 +258,7 @@ impl AdviceBuilder<'_> {
         };
         if finalizers.is_empty() {
             return vec![Advice::command(
-                "see whether the node of these pods is up",
+                "check whether the node of these pods is up",
                 self.flags.gantry(&["get", "nodes"]),
             )];
         }
@@ -274,7 +274,7 @@ impl AdviceBuilder<'_> {
                 "check that the controller that removes the finalizer {} is running",
                 finalizers.join(", ")
             )),
-            Advice::command("or, if that controller is gone for good, remove the finalizers", command),
+            Advice::command("or, if that controller no longer exists, remove the finalizers", command),
         ]
     }
 

@@ -260,7 +260,7 @@ fn a_deletion_blocked_by_a_finalizer_is_stuck_and_names_it() {
         unblock,
         [
             "check that the controller that removes the finalizer example.com/billing is running",
-            "or, if that controller is gone for good, remove the finalizers: gantry patch deployment/web --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
+            "or, if that controller no longer exists, remove the finalizers: gantry patch deployment/web --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
         ],
         "there is no advice about images or a rollback"
     );

@@ -35,7 +35,7 @@ old web-1  revision 1  nginx:1  3 pods of 3 wanted, 3 available
 events
     0s  BackOff  pod/web-2-a  a bit late (x3)
 
-q quits  ● available  ◕ ready  ◐ starting  ○ pending  ✗ in trouble  ◌ leaving
+q quits  ● available  ◕ ready  ◐ starting  ○ pending  ✗ failing  ◌ terminating
 "
     );
 }

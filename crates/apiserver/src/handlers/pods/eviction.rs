@@ -54,11 +54,11 @@ impl Call<'_> {
         let pod = self.server.objects.get(self.object_ref()).await?;
         self.info.caller.check_node_write(self.object_ref(), &NodeWrite::Evict(&pod))?;
         let budgets = self.budgets().await?;
-        let judgement = eviction::check(&pod, &budgets)?;
-        if let EvictionCost::Decrements(budget) = &judgement {
+        let cost = eviction::check(&pod, &budgets)?;
+        if let EvictionCost::Decrements(budget) = &cost {
             self.decrement_disruptions_allowed(budget, wanted.dry_run).await?;
         }
-        let (version, budget) = match judgement {
+        let (version, budget) = match cost {
             EvictionCost::FreeAt { version, budget } => (Some(version), budget),
             EvictionCost::Free | EvictionCost::Decrements(_) => (None, None),
         };

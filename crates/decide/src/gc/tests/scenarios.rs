@@ -133,16 +133,16 @@ fn children_are_kept_while_their_owner_has_a_finalizer() {
 /// G8 row 9, G4.2, G4.5: another object of the owner's name is not the owner.
 #[test]
 fn old_children_are_deleted_although_another_object_of_the_same_name_exists() {
-    let (web, namesake) = (replica_set("web"), replica_set("web").uid("another"));
-    let (p, q) = (pod("p").owned_by(&web), pod("q").owned_by(&namesake));
+    let (web, another) = (replica_set("web"), replica_set("web").uid("another"));
+    let (p, q) = (pod("p").owned_by(&web), pod("q").owned_by(&another));
     let mut cluster = Cluster::of(&[&web, &p]);
     cluster.settle();
     cluster.request_deletion(&uid(&web), Propagation::Background);
-    cluster.api.create(namesake.clone());
+    cluster.api.create(another.clone());
     cluster.api.create(q.clone());
     cluster.settle();
     assert!(!cluster.exists(&p));
-    assert!(cluster.exists(&namesake) && cluster.exists(&q));
+    assert!(cluster.exists(&another) && cluster.exists(&q));
 }
 
 /// G8 row 10, G4.5, G6.1: a child with one remaining owner is not garbage.
