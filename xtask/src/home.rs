@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_test_leaves_in_the_home_directory_is_a_failure() {
+    fn files_left_in_the_home_directory_are_a_failure() {
         let directory = std::env::temp_dir().join(format!("gantry-xtask-home-{}", std::process::id()));
         let home = Home::new(directory.clone()).unwrap_or_else(|_| panic!("the directory can be created"));
         assert!(home.check().is_ok());
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_keeps_its_toolchain_and_loses_its_kubeconfig() {
+    fn a_command_has_the_toolchain_and_no_kubeconfig() {
         let home = Home(PathBuf::from("/nowhere"));
         let mut command = Command::new("true");
         let environment: Vec<_> = home.lend(&mut command).get_envs().collect();

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn another_user_goes_through_sudo() {
+    fn another_user_installs_with_sudo() {
         assert!(typed(&[VALGRIND], Privilege::Sudo).iter().all(|line| line.starts_with("sudo env DEBIAN")));
     }
 
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_not_installed_again() {
+    fn installed_tools_are_not_installed_again() {
         assert!(is_on_path("sh") && !is_on_path("no-such-program-anywhere"));
         assert!(ensure(&[Tool { binary: "sh", package: "no-such-package-anywhere" }]).is_ok());
     }

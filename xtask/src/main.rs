@@ -1,7 +1,7 @@
 //! The repository's own commands, run as `cargo xtask <command>`.
 //!
 //! One file (or folder) per command; [`COMMANDS`] is the whole list, from which the usage text is made. Nothing here is
-//! part of the product, and nothing here knows a rule of Kubernetes.
+//! part of the product, and nothing here has a rule of Kubernetes.
 
 mod bench;
 mod cargo;

@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failed_step_says_why_and_how_to_run_it_alone() {
+    fn a_failed_step_has_the_reason_and_the_command_to_run_it() {
         let sums = Step { name: "sums", again: "cargo sums", run: |_| Ok(()) };
         let Failure::Failed(text) = failed(&sums, &Failure::Failed("2 and 2 make 5".to_owned()), "0.1 s")
         else {
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn ci_has_no_options_to_get_wrong() {
+    fn ci_has_no_options() {
         assert!(matches!(run(&["--quick".to_owned()]), Err(Failure::Usage(_))));
     }
 }

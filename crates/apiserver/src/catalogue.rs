@@ -36,7 +36,7 @@ pub(crate) struct Catalogues {
     definitions: StoreCache<Definitions>,
     last: Mutex<(Arc<Definitions>, Arc<Catalogue>)>,
     /// Serializes reading the definitions and replacing the catalogue.
-    turn: tokio::sync::Mutex<()>,
+    rebuilding: tokio::sync::Mutex<()>,
     /// Notifies watches of a new catalogue.
     changes: watch::Sender<()>,
 }
@@ -74,7 +74,7 @@ impl Default for Catalogues {
         Self {
             definitions: StoreCache::default(),
             last: Mutex::new((Arc::default(), Catalogue::built_in())),
-            turn: tokio::sync::Mutex::default(),
+            rebuilding: tokio::sync::Mutex::default(),
             changes: watch::Sender::default(),
         }
     }
@@ -103,7 +103,7 @@ impl Catalogues {
     }
 
     /// Completes when a custom kind is removed or its definition changes.
-    pub(crate) fn retired(self: Arc<Self>, kind: &Kind) -> impl Future<Output = ()> + Send + 'static {
+    pub(crate) fn kind_removed(self: Arc<Self>, kind: &Kind) -> impl Future<Output = ()> + Send + 'static {
         let Kind { group, version, resource, .. } = *kind;
         let edition = edition_of(kind);
         let mut changes = self.changes.subscribe();
@@ -147,7 +147,7 @@ impl ApiServer {
     /// Returns the current catalogue; the last one if the store fails.
     pub(crate) async fn catalogue(&self) -> Arc<Catalogue> {
         let catalogues = &self.objects.catalogues;
-        let _turn = catalogues.turn.lock().await;
+        let _rebuilding = catalogues.rebuilding.lock().await;
         let definitions = catalogues.definitions(self.objects.store.as_ref()).await;
         catalogues.with(definitions.ok())
     }

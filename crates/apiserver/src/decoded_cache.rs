@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_one_place_are_distinguished() {
+    fn keys_in_the_same_slot_are_distinguished() {
         let (cache, pods) = (cache(64), kinds().resource("", "v1", "pods").unwrap());
         let names: Vec<_> = (0..128).map(|number| number.to_string()).collect();
         for name in &names {

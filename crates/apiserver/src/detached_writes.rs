@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_that_has_begun_is_finished_after_its_client_is_gone() {
+    async fn a_write_that_has_begun_is_finished_after_its_client_disconnects() {
         let (writes, steps, go_on) = (Arc::<DetachedWrites>::default(), Arc::default(), Arc::default());
         let mut begun = Box::pin(writes.detachable(write(&steps, &go_on)));
         assert!(begun.as_mut().poll(&mut Context::from_waker(std::task::Waker::noop())).is_pending());

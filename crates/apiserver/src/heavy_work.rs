@@ -137,7 +137,7 @@ mod tests {
 
     /// On one worker thread, a task continues while another one computes.
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
-    async fn other_tasks_go_on() {
+    async fn other_tasks_continue_during_heavy_work() {
         static IS_ANSWERED: AtomicBool = AtomicBool::new(false);
         let computing = tokio::spawn(async {
             let work = || {

@@ -77,12 +77,12 @@ use admission::PriorityClasses;
 use authentication::signing_key::SigningKeys;
 use detached_writes::DetachedWrites;
 use error::ApiError;
-use flow_control::{FlowControl, FlowObjects, Turn};
+use flow_control::{FlowControl, FlowControlSlot, FlowObjects};
 use health::HealthState;
 use heavy_work::{HeavyWork, off_worker};
 use metrics::{Metrics, TimedStore};
 use objects::Objects;
-use request_body::{BodyRoom, ReadBody};
+use request_body::{BodyMemory, ReadBody};
 use request_info::RequestInfo;
 use response::ApiResponse;
 use store_cache::StoreCache;
@@ -118,7 +118,7 @@ pub struct ServerParts {
     metrics: Arc<Metrics>,
     detached_writes: Arc<DetachedWrites>,
     heavy_work: Arc<HeavyWork>,
-    body_room: BodyRoom,
+    body_memory: BodyMemory,
     unsent_responses: Arc<UnsentResponses>,
 }
 
@@ -145,7 +145,7 @@ impl ApiServer {
             flow_objects: Arc::default(),
             flow_control: Arc::new(FlowControl::new(settings.requests)),
             node_graph: Arc::default(),
-            body_room: BodyRoom::of(settings.memory.request_bodies),
+            body_memory: BodyMemory::of(settings.memory.request_bodies),
             unsent_responses: Arc::new(UnsentResponses::new(settings.memory.unsent_responses)),
             settings: Arc::new(settings),
             health: Arc::default(),
@@ -184,8 +184,8 @@ impl ApiServer {
         body: BodyFuture<'_>,
     ) -> http::Response<Body> {
         let measured = self.metrics.begin(info, &self.objects.catalogues);
-        let mut turn = Turn::default();
-        let mut result = self.handle_in_turn(parts, info, body, &mut turn).await;
+        let mut flow_slot = FlowControlSlot::default();
+        let mut result = self.handle_with_seats(parts, info, body, &mut flow_slot).await;
         let bytes = result.as_ref().map_or(0, ApiResponse::whole_bytes);
         let slot = result.as_mut().ok().and_then(ApiResponse::take_slot);
         let filter = || response_filters::apply(result, info, self.environment.as_ref());
@@ -196,19 +196,19 @@ impl ApiServer {
         let response = self.unsent_responses.count(response).unwrap_or_else(|| {
             response_filters::apply(Err(ApiError::TooManyRequests), info, self.environment.as_ref())
         });
-        measured.end(turn.end(response))
+        measured.end(flow_slot.end(response))
     }
 
-    /// Authenticates the request, waits for its turn, authorizes it, reads its body and handles it.
-    async fn handle_in_turn(
+    /// Authenticates the request, waits for its seats, authorizes it, reads its body and handles it.
+    async fn handle_with_seats(
         &self,
         parts: &Arc<Parts>,
         info: &mut RequestInfo<'_>,
         mut body: BodyFuture<'_>,
-        turn: &mut Turn,
+        flow_slot: &mut FlowControlSlot,
     ) -> Result<ApiResponse, ApiError> {
         let user = authorization::user(self, info).await?;
-        if let Some(rejection) = turn.begin(&self.flow_control, info, &user).await {
+        if let Some(rejection) = flow_slot.begin(&self.flow_control, info, &user).await {
             return Ok(rejection);
         }
         authorization::authorize(self, info, user).await?;
@@ -216,16 +216,16 @@ impl ApiServer {
             Poll::Ready(body) => body?,
             Poll::Pending => {
                 // A client that sends slowly keeps no seat meanwhile.
-                drop(turn.take_seat());
+                drop(flow_slot.take_seat());
                 let body = body.await?;
                 let user = Arc::clone(&info.caller.user);
-                if let Some(rejection) = turn.begin(&self.flow_control, info, &user).await {
+                if let Some(rejection) = flow_slot.begin(&self.flow_control, info, &user).await {
                     return Ok(rejection);
                 }
                 body
             }
         };
-        self.handle_authorized(parts, info, body, turn).await
+        self.handle_authorized(parts, info, body, flow_slot).await
     }
 
     /// Handles an authorized request. A write runs to its end even if the returned future is dropped, and keeps its seat until
@@ -237,13 +237,13 @@ impl ApiServer {
         parts: &Arc<Parts>,
         info: &'a RequestInfo<'_>,
         body: ReadBody,
-        turn: &mut Turn,
+        flow_slot: &mut FlowControlSlot,
     ) -> HandlerFuture<'a> {
         if *info.method == Method::GET || info.is_proxied() {
             return Box::pin(self.dispatch(info, body));
         }
         let (server, parts, caller) = (self.clone(), Arc::clone(parts), info.caller.clone());
-        let seat = turn.take_seat();
+        let seat = flow_slot.take_seat();
         Box::pin(self.detached_writes.detachable(async move {
             let _seat = seat;
             let path = gantry_formats::percent::decode_path(parts.uri.path());

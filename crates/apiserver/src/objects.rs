@@ -327,7 +327,7 @@ impl Objects {
                     Some(mut before) => {
                         let stored = PreviousText { text: &found.value, parts: &decoded.parts };
                         let encoded =
-                            storage_codec::encode_beside(object_ref.kind, &mut before, Some(stored));
+                            storage_codec::encode_reusing(object_ref.kind, &mut before, Some(stored));
                         let value = encoded.bytes;
                         let transaction = Transaction::update_and_delete(key.clone(), value.clone(), seen);
                         (transaction, ObjectResponse::stored(before, value, seen))
@@ -352,7 +352,7 @@ impl Objects {
     ) -> Result<ObjectResponse, Error> {
         let stored = PreviousText { text: &found.value, parts: &before.parts };
         let EncodedObject { bytes: value, parts } =
-            storage_codec::encode_beside(object_ref.kind, &mut object, Some(stored));
+            storage_codec::encode_reusing(object_ref.kind, &mut object, Some(stored));
         let transaction = Transaction::update(key.clone(), value.clone(), found.revision);
         let mut transaction =
             self.with_allocations(object_ref, transaction, Some(&before.object), Some(&object)).await?;

@@ -21,18 +21,18 @@ use crate::handlers::BODY_BYTES_MAX;
 
 /// The maximum number of bytes of a body that are discarded, the timeout of each read, and the timeout of all of them.
 const DISCARDED_BYTES_MAX: usize = 64 << 20;
-const DISCARD_PATIENCE: Duration = Duration::from_secs(1);
+const DISCARD_READ_TIMEOUT: Duration = Duration::from_secs(1);
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(10);
 /// Smaller bodies are not counted.
 const COUNTED_FROM: usize = 16 << 10;
 /// How long a body waits for memory.
-const ROOM_PATIENCE: Duration = Duration::from_secs(1);
+const MEMORY_TIMEOUT: Duration = Duration::from_secs(1);
 /// The unit in which bodies are counted.
 const UNIT: usize = 1 << 10;
 
 /// The memory for the bodies of all requests in progress.
 #[derive(Clone, Debug)]
-pub(crate) struct BodyRoom {
+pub(crate) struct BodyMemory {
     units: Arc<Semaphore>,
 }
 
@@ -49,7 +49,7 @@ struct InMemory(Option<Bytes>);
 pub(crate) struct ReadBody {
     pub(crate) bytes: Bytes,
     #[expect(dead_code, reason = "dropping it frees the memory")]
-    room: Option<OwnedSemaphorePermit>,
+    memory: Option<OwnedSemaphorePermit>,
     /// The body, if it is passed on unread.
     stream: Option<RequestStream>,
 }
@@ -57,7 +57,7 @@ pub(crate) struct ReadBody {
 impl ReadBody {
     /// A body that was in memory before.
     pub(crate) fn in_memory(bytes: Bytes) -> Self {
-        Self { bytes, room: None, stream: None }
+        Self { bytes, memory: None, stream: None }
     }
 
     /// A body that is passed on while it arrives.
@@ -67,7 +67,7 @@ impl ReadBody {
         B::Error: Display,
     {
         let stream = RequestStream(Box::pin(WithTextErrors(Box::pin(body))));
-        Self { bytes: Bytes::new(), room: None, stream: Some(stream) }
+        Self { bytes: Bytes::new(), memory: None, stream: Some(stream) }
     }
 
     /// The body as a stream, whether it was read or not.
@@ -78,7 +78,7 @@ impl ReadBody {
     }
 }
 
-impl BodyRoom {
+impl BodyMemory {
     /// Memory for this many bytes.
     pub(crate) fn of(bytes: usize) -> Self {
         Self { units: Arc::new(Semaphore::new(bytes / UNIT)) }
@@ -95,7 +95,7 @@ impl BodyRoom {
             discard(headers, body).await;
             return Err(ApiError::BodyTooLarge);
         }
-        let mut room = None;
+        let mut memory = None;
         let mut first = Bytes::new();
         let mut all = BytesMut::new();
         while let Some(frame) = poll_fn(|context| body.as_mut().poll_frame(context)).await {
@@ -105,7 +105,7 @@ impl BodyRoom {
                 discard(headers, body).await;
                 return Err(ApiError::BodyTooLarge);
             }
-            self.reserve(length, &mut room).await?;
+            self.reserve(length, &mut memory).await?;
             // Most bodies arrive in one piece, which needs no copy.
             if first.is_empty() && all.is_empty() {
                 first = data;
@@ -114,19 +114,23 @@ impl BodyRoom {
             all.extend_from_slice(&std::mem::take(&mut first));
             all.extend_from_slice(&data);
         }
-        Ok(ReadBody { bytes: if all.is_empty() { first } else { all.freeze() }, room, stream: None })
+        Ok(ReadBody { bytes: if all.is_empty() { first } else { all.freeze() }, memory, stream: None })
     }
 
     /// Reserves memory for a body that has this length so far.
-    async fn reserve(&self, length: usize, room: &mut Option<OwnedSemaphorePermit>) -> Result<(), ApiError> {
-        let has = room.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+    async fn reserve(
+        &self,
+        length: usize,
+        memory: &mut Option<OwnedSemaphorePermit>,
+    ) -> Result<(), ApiError> {
+        let has = memory.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let needs = if length > COUNTED_FROM { length.div_ceil(UNIT) } else { 0 };
         let Ok(missing @ 1..) = u32::try_from(needs.saturating_sub(has)) else { return Ok(()) };
         let waiting = Arc::clone(&self.units).acquire_many_owned(missing);
-        match tokio::time::timeout(ROOM_PATIENCE, waiting).await {
-            Ok(Ok(more)) => match room {
-                Some(room) => room.merge(more),
-                None => *room = Some(more),
+        match tokio::time::timeout(MEMORY_TIMEOUT, waiting).await {
+            Ok(Ok(more)) => match memory {
+                Some(memory) => memory.merge(more),
+                None => *memory = Some(more),
             },
             _ => return Err(ApiError::TooManyRequests),
         }
@@ -212,7 +216,7 @@ where
         let mut discarded = 0;
         while discarded <= DISCARDED_BYTES_MAX {
             let frame = poll_fn(|context| body.as_mut().poll_frame(context));
-            let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_PATIENCE, frame).await else { return };
+            let Ok(Some(Ok(frame))) = tokio::time::timeout(DISCARD_READ_TIMEOUT, frame).await else { return };
             discarded += frame.data_ref().map_or(0, Bytes::len);
         }
     };
@@ -236,15 +240,15 @@ mod tests {
 
     /// Bodies beyond the memory of all requests are refused until others are done; small ones are never refused.
     #[tokio::test(start_paused = true)]
-    async fn bodies_have_room_together() {
-        let room = BodyRoom::of(2 << 20);
+    async fn bodies_share_a_memory_limit() {
+        let memory = BodyMemory::of(2 << 20);
         let headers = HeaderMap::new();
-        let first = room.read(&headers, body(1 << 20)).await.unwrap();
-        let second = room.read(&headers, body(1 << 20)).await.unwrap();
-        assert!(matches!(room.read(&headers, body(1 << 20)).await, Err(ApiError::TooManyRequests)));
-        assert_eq!(room.read(&headers, body(1000)).await.unwrap().bytes.len(), 1000);
+        let first = memory.read(&headers, body(1 << 20)).await.unwrap();
+        let second = memory.read(&headers, body(1 << 20)).await.unwrap();
+        assert!(matches!(memory.read(&headers, body(1 << 20)).await, Err(ApiError::TooManyRequests)));
+        assert_eq!(memory.read(&headers, body(1000)).await.unwrap().bytes.len(), 1000);
         drop(first);
-        assert_eq!(room.read(&headers, body(1 << 20)).await.unwrap().bytes.len(), 1 << 20);
+        assert_eq!(memory.read(&headers, body(1 << 20)).await.unwrap().bytes.len(), 1 << 20);
         drop(second);
     }
 }

@@ -57,7 +57,7 @@ mod tests {
 
     /// A0.10: watches ignore the parameter; they have `timeoutSeconds`.
     #[test]
-    fn a_watch_ignores_it() {
+    fn a_watch_ignores_the_timeout() {
         assert_eq!(allowed(Method::GET, "/api/v1/pods?watch=true&timeout=abc").unwrap(), REQUEST_MAX);
         assert_eq!(allowed(Method::GET, "/api/v1/pods?timeoutSeconds=5").unwrap(), REQUEST_MAX);
     }

@@ -45,7 +45,7 @@ impl ApiServer {
                 let response = tokio::time::timeout(timeout, async {
                     let read = async {
                         is_read = true;
-                        self.body_room.read(headers, body.as_mut()).await
+                        self.body_memory.read(headers, body.as_mut()).await
                     };
                     let response = self.respond(&parts, &mut info, pin!(read)).await;
                     if !is_read {

@@ -51,18 +51,18 @@ pub(crate) struct EncodedObject {
 
 /// Encodes an object without its version. Removes its empty lists and maps.
 pub(crate) fn encode(kind: &Kind, object: &mut Value) -> Bytes {
-    encode_beside(kind, object, None).bytes
+    encode_reusing(kind, object, None).bytes
 }
 
 /// Encodes an object as [`encode`] does. Parts that it shares with the stored object that it replaces are neither
 /// processed nor encoded again.
-pub(crate) fn encode_beside(
+pub(crate) fn encode_reusing(
     kind: &Kind,
     object: &mut Value,
     stored: Option<PreviousText<'_>>,
 ) -> EncodedObject {
     match stored {
-        Some(stored) => empties::drop_empties_beside(Form::Stored, &kind.nature, object, stored.parts),
+        Some(stored) => empties::drop_empties_except(Form::Stored, &kind.nature, object, stored.parts),
         None => empties::drop_empties(Form::Stored, &kind.nature, object),
     }
     let mut parts = TextParts::default();
@@ -98,9 +98,9 @@ pub(crate) fn encode_beside(
 
 /// Encodes a new object without the fields that Kubernetes adds after storing it and that defaulting adds on each read.
 pub(crate) fn encode_new(kind: &Kind, object: &mut Value) -> EncodedObject {
-    let Some(form) = strategies::of(kind).stored_when_new else { return encode_beside(kind, object, None) };
+    let Some(form) = strategies::of(kind).stored_when_new else { return encode_reusing(kind, object, None) };
     empties::drop_empties(Form::Stored, &kind.nature, object);
-    let Some(mut incomplete) = form(object) else { return encode_beside(kind, object, None) };
+    let Some(mut incomplete) = form(object) else { return encode_reusing(kind, object, None) };
     let mut bytes = encode(kind, &mut incomplete).to_vec();
     // The trailing newline differs from the regular layout, so the object is defaulted when it is read.
     bytes.push(b'\n');
@@ -298,7 +298,7 @@ fn decode_custom(kind: &Kind, custom: &Custom, stored: &[u8]) -> Result<Value, A
     let mut object: Value =
         gantry_json::from_slice(stored).map_err(|error| unreadable(&error.to_string()))?;
     if !object.is_object() {
-        return Err(unreadable("it is no object"));
+        return Err(unreadable("it is not an object"));
     }
     let stored_as = object["apiVersion"].as_str().unwrap_or_default();
     custom.check_conversion(kind.kind, stored_as, kind.api_version)?;

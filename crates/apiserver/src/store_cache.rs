@@ -90,8 +90,8 @@ impl<P: Projection> StoreCache<P> {
     fn up_to_date(&self, writes: u64) -> Option<Arc<P>> {
         let mut state = self.state();
         let state = state.as_mut().filter(|state| state.writes >= writes)?;
-        let has_news = state.watches.iter_mut().any(WatchedKind::has_news);
-        (!has_news).then(|| Arc::clone(&state.projection))
+        let has_pending_events = state.watches.iter_mut().any(WatchedKind::has_pending_events);
+        (!has_pending_events).then(|| Arc::clone(&state.projection))
     }
 
     fn state(&self) -> MutexGuard<'_, Option<CacheState<P>>> {
@@ -181,7 +181,7 @@ impl<P: Projection> CacheState<P> {
 
 impl WatchedKind {
     /// Whether there are events that are not applied, or the watch has failed.
-    fn has_news(&mut self) -> bool {
+    fn has_pending_events(&mut self) -> bool {
         while self.unapplied.is_empty() && self.failure.is_none() {
             let Poll::Ready(notice) = self.watch.poll(&mut Context::from_waker(Waker::noop())) else {
                 return false;
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_refresh_that_is_abandoned_is_taken_over() {
+    async fn a_cancelled_refresh_is_continued_by_another_read() {
         let (store, cache) = (slow_store(), StoreCache::<Names>::default());
         cache.current(&store).await.unwrap();
         create(&store, "a").await;

@@ -173,7 +173,7 @@ mod tests {
 
     /// Responses that clients do not read are cut off when there is no memory for another one, and not before.
     #[tokio::test(start_paused = true)]
-    async fn stalled_responses_make_room() {
+    async fn stalled_responses_are_aborted_for_new_ones() {
         let unsent = Arc::new(UnsentResponses::new(1 << 20));
         let stalled: Vec<_> = (0..2).map(|_| unsent.count(large(500_000)).unwrap()).collect();
         assert!(unsent.count(large(500_000)).is_none(), "there is no memory");
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_sent_or_dropped_does_not_count() {
+    async fn sent_and_dropped_responses_do_not_count() {
         let unsent = Arc::new(UnsentResponses::new(1 << 20));
         drop(unsent.count(large(1_000_000)).unwrap());
         assert_eq!(read(unsent.count(large(1_000_000)).unwrap()).await, 1_000_000);

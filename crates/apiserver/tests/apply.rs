@@ -1,6 +1,6 @@
 //! Server-side apply and managed fields, over the server.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -29,7 +29,7 @@ fn managers(object: &Value) -> Vec<String> {
 
 /// A3.24, A3.22, A3.19: an absent object is created, applying it again changes nothing, and reads have managed fields.
 #[tokio::test]
-async fn a_statement_creates_and_then_changes() {
+async fn apply_creates_then_updates() {
     let server = server().await;
     let (status, created) = apply(&server, "?fieldManager=m", &map(&json!({"k": "1", "l": "1"}))).await;
     assert_eq!(status, 201, "{created}");
@@ -73,7 +73,7 @@ async fn an_apply_configuration_needs_manager_kind_and_name() {
 
 /// A3.21: an unknown field is a server error; a duplicate key gets a warning or is refused.
 #[tokio::test]
-async fn a_statement_fits_the_schema() {
+async fn an_apply_configuration_must_match_the_schema() {
     let server = server().await;
     let mut odd = map(&json!({}));
     odd["foo"] = json!(1);
@@ -97,7 +97,7 @@ async fn a_statement_fits_the_schema() {
 
 /// A3.23, A3.15: a change to another manager's fields is a conflict unless it is forced.
 #[tokio::test]
-async fn managers_disagree_until_one_insists() {
+async fn conflicts_are_resolved_by_force() {
     let server = server().await;
     apply(&server, "?fieldManager=m1", &map(&json!({"k": "1"}))).await;
     let (status, refused) = apply(&server, "?fieldManager=m2", &map(&json!({"k": "2"}))).await;
@@ -116,7 +116,7 @@ async fn managers_disagree_until_one_insists() {
 
 /// A3.22: a struct that another manager owns and that becomes empty keeps its owner.
 #[tokio::test]
-async fn an_emptied_object_stays_owned() {
+async fn an_emptied_map_stays_owned() {
     let server = server().await;
     let path = "/apis/apps/v1/namespaces/default/deployments";
     let deployment = |container: Value| {
@@ -142,7 +142,7 @@ async fn an_emptied_object_stays_owned() {
 
 /// A3.13, A3.16, A3.17, A3.18: the content of managed fields, and how clients write them.
 #[tokio::test]
-async fn the_record_of_owners_can_be_read_and_written() {
+async fn managed_fields_can_be_read_and_written() {
     let server = server().await;
     let created = json!({"metadata": {"name": "a", "labels": {"l": "1"}}, "data": {"k": "1"}});
     let (_, created) = call(&server, Method::POST, &format!("{MAPS}?fieldManager=u"), created).await;
@@ -173,7 +173,7 @@ async fn the_record_of_owners_can_be_read_and_written() {
 
 /// A3.24: a status is applied through `/status`, with a separate entry.
 #[tokio::test]
-async fn a_status_is_applied_by_itself() {
+async fn a_status_is_applied_separately() {
     let server = server().await;
     let sets = "/apis/apps/v1/namespaces/default/replicasets";
     let set = json!({
@@ -199,7 +199,7 @@ async fn a_status_is_applied_by_itself() {
 
 /// A3.25: `kubectl apply --server-side` takes over the fields of `kubectl apply`, and updates the annotation.
 #[tokio::test]
-async fn kubectl_takes_over_from_itself() {
+async fn kubectl_takes_over_the_fields_of_client_side_apply() {
     let server = server().await;
     let last = map(&json!({"k": "1"}));
     let mut created = last.clone();

@@ -1,6 +1,6 @@
 //! The default objects of a cluster (A6.1).
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -28,7 +28,7 @@ async fn get(server: &ApiServer, path: &str) -> Value {
 
 /// A6.1: namespaces, the server's own service, priority classes, the authentication ConfigMap, roles.
 #[tokio::test]
-async fn a_new_cluster_is_furnished() {
+async fn default_objects_are_created() {
     let settings = Settings { client_ca: Some("PEM".to_owned()), ..Settings::default() };
     let server = started(&Arc::default(), settings).await;
     for name in ["default", "kube-system", "kube-public", "kube-node-lease"] {
@@ -104,7 +104,7 @@ async fn a_second_start_creates_missing_objects_only() {
 
 /// A6.1: a server that starts with another address updates its endpoints.
 #[tokio::test]
-async fn the_servers_own_endpoints_follow_it() {
+async fn the_endpoints_of_the_server_have_its_advertised_address() {
     let store: Arc<MemoryStore> = Arc::default();
     started(&store, Settings::default()).await;
     let elsewhere = Settings { advertised: "192.0.2.7:8443".parse().unwrap(), ..Settings::default() };

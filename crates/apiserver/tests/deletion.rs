@@ -1,6 +1,6 @@
 //! Deletion: options, finalizers, grace periods.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -72,7 +72,7 @@ async fn a_dry_run_deletes_nothing() {
 
 /// A2.26: unknown policies, and two at once, are refused.
 #[tokio::test]
-async fn policies_that_make_no_sense_are_refused() {
+async fn invalid_propagation_policies_are_refused() {
     let cluster = Cluster::new().await;
     map(&cluster, "a", &[]).await;
     let unknown = cluster.delete(&format!("{MAPS}/a?propagationPolicy=Foo")).await;
@@ -183,7 +183,7 @@ async fn the_response_names_the_deleted_object() {
 
 /// A2.29: with `orphanDependents: false` a delayed deletion returns 202.
 #[tokio::test]
-async fn an_object_that_lingers_may_be_answered_with_202() {
+async fn a_delayed_deletion_can_return_202() {
     let cluster = Cluster::new().await;
     map(&cluster, "a", &["example.com/f"]).await;
     let path = format!("{MAPS}/a");
@@ -251,7 +251,7 @@ async fn a_collection_is_deleted_member_by_member() {
 
 /// A1.11: deleting a job without a propagation policy gets a warning that its pods are kept.
 #[tokio::test]
-async fn a_job_says_that_its_pods_stay() {
+async fn deleting_a_job_warns_that_its_pods_are_kept() {
     let cluster = Cluster::new().await;
     let jobs = "/apis/batch/v1/namespaces/default/jobs";
     let job = |name: &str| {
@@ -284,7 +284,7 @@ async fn a_job_says_that_its_pods_stay() {
 
 /// O6.6: orphaning and foreground deletion exclude each other.
 #[tokio::test]
-async fn both_finalizers_of_the_collector_are_too_many() {
+async fn both_finalizers_of_the_garbage_collector_are_refused() {
     let cluster = Cluster::new().await;
     let refused = cluster
         .post(MAPS, json!({"metadata": {"name": "a", "finalizers": ["orphan", "foregroundDeletion"]}}))
@@ -313,7 +313,7 @@ async fn an_unscheduled_pod_is_deleted_at_once() {
 
 /// O6.8, O6.9, O6.11, O6.13: a running pod has a grace period, which can be shortened, and watchers see its start.
 #[tokio::test]
-async fn a_running_pod_is_given_time() {
+async fn a_running_pod_has_a_grace_period() {
     let cluster = Cluster::new().await;
     let running = cluster.running("p", true).await;
     let path = format!("{PODS}/p");
@@ -343,7 +343,7 @@ async fn a_running_pod_is_given_time() {
 
 /// O6.8: a finished pod has no grace period.
 #[tokio::test]
-async fn a_finished_pod_needs_no_time() {
+async fn a_finished_pod_has_no_grace_period() {
     let cluster = Cluster::new().await;
     for phase in ["Succeeded", "Failed"] {
         let name = phase.to_lowercase();
@@ -356,7 +356,7 @@ async fn a_finished_pod_needs_no_time() {
 
 /// O6.9, O6.10, O6.5: grace period and finalizers both delay the deletion; deleting again does not change either.
 #[tokio::test]
-async fn a_held_pod_stays_without_time() {
+async fn a_pod_with_finalizers_stays_after_its_grace_period() {
     let cluster = Cluster::new().await;
     let mut held = pod("p");
     held["metadata"]["finalizers"] = json!(["example.com/f"]);
@@ -394,7 +394,7 @@ async fn a_deletion_timestamp_is_neither_removed_nor_set_by_clients() {
 
 /// O6.7, A§0.1: a precondition on uid or version that does not hold is refused.
 #[tokio::test]
-async fn another_object_is_not_deleted() {
+async fn an_object_with_another_uid_is_not_deleted() {
     let cluster = Cluster::new().await;
     let created = map(&cluster, "a", &[]).await;
     let text = |field: &str| created["metadata"][field].as_str().unwrap().to_owned();

@@ -3,7 +3,7 @@
 //! Each write is interrupted before and after each of its calls to the store, by dropping the future of its response as
 //! hyper does when a connection ends. The store must end up as after the same write without an interruption.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -147,7 +147,7 @@ const POD: &str = "/api/v1/namespaces/default/pods/p";
 
 /// O6.8, A4.19: an unscheduled pod, a finished one, and one without a grace period are removed, not left terminating.
 #[tokio::test]
-async fn a_pod_that_needs_no_time_is_removed() {
+async fn a_pod_without_grace_period_is_removed() {
     let ended = json!({"status": {"phase": "Succeeded"}});
     assert_nothing_is_incomplete(&[(Method::POST, PODS, pod("p")), (Method::DELETE, POD, Value::Null)]).await;
     assert_nothing_is_incomplete(&[
@@ -189,7 +189,7 @@ async fn an_eviction_is_finished() {
 
 /// A collection is deleted completely, and the usage of its quota is recounted.
 #[tokio::test]
-async fn a_collection_is_deleted_whole() {
+async fn a_collection_is_deleted_completely() {
     let quota = json!({"metadata": {"name": "q"}, "spec": {"hard": {"pods": "10"}}});
     assert_nothing_is_incomplete(&[
         (Method::POST, "/api/v1/namespaces/default/resourcequotas", quota),
@@ -230,7 +230,7 @@ async fn a_definition_is_established_and_removed_with_its_objects() {
 
 /// Either both a service and its address exist, or neither does.
 #[tokio::test]
-async fn a_service_and_its_address_come_and_go_together() {
+async fn a_service_and_its_address_are_written_and_deleted_together() {
     let service = json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}});
     let services = "/api/v1/namespaces/default/services";
     assert_nothing_is_incomplete(&[

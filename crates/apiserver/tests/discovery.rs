@@ -1,6 +1,6 @@
 //! Discovery documents: groups, versions, resources.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -125,7 +125,7 @@ async fn version_and_paths_are_listed() {
 
 /// A1.12: deprecated kinds get a warning.
 #[tokio::test]
-async fn deprecated_kinds_say_so() {
+async fn deprecated_kinds_get_a_warning() {
     let server = server().await;
     for (path, warning) in [
         (

@@ -1,6 +1,6 @@
 //! Empty lists and maps, which differ from absent ones until an object is stored, and the order of keys in a map.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -44,7 +44,7 @@ async fn an_empty_list_is_dropped_by_storing_and_by_a_dry_run() {
 }
 
 #[tokio::test]
-async fn a_refusal_shows_the_empty_map_that_was_sent() {
+async fn an_error_shows_the_empty_map_that_was_sent() {
     let server = server().await;
     let web = |labels: Value| {
         json!({"metadata": {"name": "web"}, "spec": {"selector": {"matchLabels": {"a": "b"}}, "template": {
@@ -109,7 +109,7 @@ async fn an_empty_list_is_a_change_for_some_kinds() {
 
 /// Errors about members of a map are in the order of the document, or in the order of the keys if it was sorted.
 #[tokio::test]
-async fn errors_about_a_map_come_in_the_order_of_the_document() {
+async fn errors_about_a_map_are_in_the_order_of_the_document() {
     let server = server().await;
     let body = r#"{"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "a", "labels": {"z": "/", "a": "!"}},
                    "data": {"y/": "", "b/": ""}}"#;

@@ -1,7 +1,7 @@
 //! One object in two versions: events of both groups (A8.9), autoscalers of both versions (A8.10); and expiry of
 //! events.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -53,7 +53,7 @@ async fn watch(server: &ApiServer, path: &str) -> Body {
 
 /// A8.9: written in one group; read, listed, selected, patched and deleted in the other.
 #[tokio::test]
-async fn an_event_has_two_names_for_everything() {
+async fn both_event_groups_serve_the_same_object() {
     let server = server().await;
     call(&server, Method::POST, CORE, core("e")).await;
     call(&server, Method::POST, NEW, new("n")).await;
@@ -87,7 +87,7 @@ async fn an_event_has_two_names_for_everything() {
 
 /// A8.9: watchers of both groups get the same change, each in its own version.
 #[tokio::test]
-async fn a_watch_speaks_the_language_of_its_group() {
+async fn watch_events_are_in_the_requested_api_group() {
     let server = server().await;
     let (mut old, mut modern) = (watch(&server, CORE).await, watch(&server, NEW).await);
     call(&server, Method::POST, CORE, core("e")).await;
@@ -181,7 +181,7 @@ impl Environment for SettableClock {
 
 /// A8.9: an event is deleted an hour after its last write, and watchers see it.
 #[tokio::test]
-async fn events_go_after_an_hour() {
+async fn events_expire_after_an_hour() {
     let world = Arc::new(SettableClock::default());
     let server = ApiServer::new(Arc::new(MemoryStore::default()), world.clone(), Settings::default());
     server.prepare().await.unwrap();

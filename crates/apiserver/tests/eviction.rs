@@ -1,6 +1,6 @@
 //! Evictions and disruption budgets.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -41,7 +41,7 @@ fn cause(refused: &(u16, Value)) -> &str {
 
 /// A8.7: without a budget an eviction sets the condition and deletes.
 #[tokio::test]
-async fn an_unguarded_pod_is_marked_and_deleted() {
+async fn a_pod_without_a_budget_is_marked_as_disrupted_and_deleted() {
     let cluster = Cluster::new().await;
     cluster.running("p", true).await;
     let (status, response) = evict(&cluster, "p").await;
@@ -83,7 +83,7 @@ async fn a_pod_that_does_not_run_is_evicted_regardless_of_its_budget() {
 
 /// A8.7, A8.8: each eviction decrements the allowed disruptions, down to zero.
 #[tokio::test]
-async fn each_eviction_spends_from_the_budget() {
+async fn each_eviction_decrements_the_allowed_disruptions() {
     let cluster = Cluster::new().await;
     for name in ["a", "b"] {
         cluster.running(name, true).await;
@@ -111,7 +111,7 @@ async fn each_eviction_spends_from_the_budget() {
 
 /// A8.8: a refusal has the number of needed pods; one about an outdated status has a retry time.
 #[tokio::test]
-async fn a_refused_eviction_says_why() {
+async fn a_refused_eviction_has_the_reason() {
     let cluster = Cluster::new().await;
     cluster.running("a", true).await;
     budget(&cluster, "new", None).await;
@@ -140,7 +140,7 @@ async fn a_refused_eviction_says_why() {
 
 /// A8.7: an unready pod can be evicted if enough others are healthy, or if the policy allows it.
 #[tokio::test]
-async fn an_unready_pod_is_spared_the_budget() {
+async fn an_unready_pod_can_be_evicted_regardless_of_the_budget() {
     let cluster = Cluster::new().await;
     cluster.running("a", false).await;
     budget(&cluster, "pdb", Some((0, 1, 2))).await;
@@ -205,7 +205,7 @@ async fn evictions_in_a_terminating_namespace_are_refused() {
 
 /// A8.7: concurrent evictions do not exceed a budget.
 #[tokio::test]
-async fn a_budget_for_one_lets_one_go() {
+async fn concurrent_evictions_do_not_exceed_the_budget() {
     let cluster = Cluster::new().await;
     for name in ["a", "b", "c"] {
         cluster.running(name, true).await;

@@ -1,6 +1,6 @@
 //! Requests that are meant to use up memory or time.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -157,7 +157,7 @@ async fn tables_and_partial_lists_are_written_object_by_object() {
 
 /// A2.23: a field name of the client is returned in a header, but truncated.
 #[tokio::test]
-async fn a_long_field_name_does_not_come_back_as_a_header() {
+async fn a_long_field_name_is_truncated_in_the_warning_header() {
     let server = server().await;
     let name = "x".repeat(1 << 20);
     let body = json!({"metadata": {"name": "a"}, (name.as_str()): 1, "short": 1}).to_string();
@@ -179,7 +179,7 @@ async fn a_body_of_very_many_objects_is_refused() {
 
 /// Each error is many times as long as its value: all of these would be 50 MB.
 #[tokio::test]
-async fn the_errors_of_an_object_are_cut_short() {
+async fn the_errors_of_an_object_are_truncated() {
     let server = server().await;
     let service = json!({
         "metadata": {"name": "a"}, "spec": {"ports": [{"port": 80}], "ipFamilies": vec![""; 140_000]},

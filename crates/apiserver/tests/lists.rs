@@ -1,6 +1,6 @@
 //! Lists: pages, versions, selectors.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -32,7 +32,7 @@ fn names(list: &Value) -> Vec<&str> {
 
 /// A4.1, A0.9: zero and negative limits mean no limit; malformed numbers and watch-only parameters are refused.
 #[tokio::test]
-async fn odd_limits_are_none() {
+async fn zero_and_negative_limits_mean_no_limit() {
     let server = server().await;
     with_maps(&server, &["a", "b"]).await;
     for query in ["?limit=0", "?limit=-1", "?limit=5", "?unknown=1"] {
@@ -112,7 +112,7 @@ async fn a_list_that_lost_its_version_can_go_on_without() {
 
 /// A4.4: a token with a version that the server has not reached gets the response of a list of that version.
 #[tokio::test]
-async fn a_continue_token_of_the_future_is_a_timeout() {
+async fn a_continue_token_of_a_future_version_times_out() {
     let server = server().await;
     with_maps(&server, &["a"]).await;
     let current = get(&server, "").await.1["metadata"]["resourceVersion"].as_str().unwrap().to_owned();

@@ -1,6 +1,6 @@
 //! Metrics of requests and watches, under Kubernetes' names.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -26,7 +26,7 @@ fn sample(text: &str, words: &[&str]) -> Option<f64> {
 
 /// A1.9: requests are counted by labels and status, and timed.
 #[tokio::test]
-async fn requests_are_counted_by_sort_and_code() {
+async fn requests_are_counted_by_verb_resource_and_code() {
     let server = server().await;
     call(&server, Method::POST, MAPS, json!({"metadata": {"name": "a"}})).await;
     call(&server, Method::POST, MAPS, json!({"metadata": {"name": "a"}})).await;

@@ -1,6 +1,6 @@
 //! Namespaces: creation, termination, and requests that are refused meanwhile.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -27,7 +27,7 @@ fn emptied(mut namespace: Value) -> Value {
 
 /// A6.3: a new namespace is active with a finalizer; only `finalize` removes it, only `status` writes the status.
 #[tokio::test]
-async fn a_namespace_is_held_until_it_is_finalized() {
+async fn a_namespace_has_a_finalizer_until_finalize_removes_it() {
     let cluster = Cluster::new().await;
     let created = namespace(&cluster, "shop", json!({})).await;
     assert_eq!(created["spec"]["finalizers"], json!(["kubernetes"]));
@@ -94,7 +94,7 @@ async fn a_deleted_namespace_terminates() {
 
 /// A6.5: finalizing a terminating namespace deletes it, unless it has other finalizers.
 #[tokio::test]
-async fn finalizing_lets_a_terminating_namespace_go() {
+async fn finalizing_deletes_a_terminating_namespace() {
     let cluster = Cluster::new().await;
     namespace(&cluster, "t", json!({})).await;
     let path = format!("{NAMESPACES}/t");
@@ -142,7 +142,7 @@ async fn a_namespace_finalized_early_is_deleted_by_the_second_delete() {
 
 /// A6.7: a namespace that does not exist is empty.
 #[tokio::test]
-async fn nothing_is_created_where_there_is_no_namespace() {
+async fn nothing_is_created_in_a_missing_namespace() {
     let cluster = Cluster::new().await;
     let (status, list) = cluster.get(&format!("{NAMESPACES}/ghost/pods")).await;
     assert_eq!((status, &list["items"]), (200, &json!([])));
@@ -154,7 +154,7 @@ async fn nothing_is_created_where_there_is_no_namespace() {
 
 /// A§2.6: three namespaces cannot be deleted, not even in a dry run; and deletecollection is not supported.
 #[tokio::test]
-async fn three_namespaces_are_immortal() {
+async fn three_namespaces_cannot_be_deleted() {
     let cluster = Cluster::new().await;
     for name in ["default", "kube-system", "kube-public"] {
         for query in ["", "?dryRun=All"] {
@@ -174,7 +174,7 @@ async fn three_namespaces_are_immortal() {
 
 /// A§0.1: a failed precondition has a message of its own for namespaces.
 #[tokio::test]
-async fn another_namespace_is_not_deleted() {
+async fn a_namespace_with_another_uid_is_not_deleted() {
     let cluster = Cluster::new().await;
     let created = namespace(&cluster, "n", json!({})).await;
     let path = format!("{NAMESPACES}/n");

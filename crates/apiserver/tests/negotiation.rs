@@ -1,6 +1,6 @@
 //! Content negotiation of requests and responses.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -34,7 +34,7 @@ async fn post(server: &ApiServer, kind: &str, body: &[u8]) -> ReceivedResponse {
 
 /// A0.3: every response has an audit id and is not cached; a given id is returned.
 #[tokio::test]
-async fn every_answer_has_an_id_and_is_not_kept() {
+async fn every_response_has_an_audit_id_and_is_not_cached() {
     let server = with_a_map().await;
     for path in [&format!("{MAPS}/a"), &format!("{MAPS}/none"), "/version", "/nowhere"] {
         let response = get(&server, path, &[]).await;
@@ -69,7 +69,7 @@ async fn responses_are_pretty_printed_on_request() {
 
 /// A9.1, A9.2, A9.6: JSON if it is accepted; 406 with the supported types otherwise.
 #[tokio::test]
-async fn the_first_acceptable_form_is_answered() {
+async fn the_first_acceptable_form_is_returned() {
     let server = with_a_map().await;
     let path = format!("{MAPS}/a");
     for accept in [
@@ -218,7 +218,7 @@ async fn bodies_have_limits() {
 
 /// A9.7: large responses are compressed on request, once, and watches never.
 #[tokio::test]
-async fn large_answers_are_compressed_and_watches_are_not() {
+async fn large_responses_are_compressed_and_watches_are_not() {
     let server = with_a_map().await;
     let big = json!({"metadata": {"name": "big"}, "data": {"k": "x".repeat(200 << 10)}});
     call(&server, Method::POST, MAPS, big).await;

@@ -1,6 +1,6 @@
 //! Invalid, existing, owned and controller-written objects.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -40,7 +40,7 @@ async fn unknown_fields_and_wrong_types_are_named() {
 
 /// O2.4: creating in a missing or terminating namespace is refused, with the cause that controllers check.
 #[tokio::test]
-async fn a_namespace_that_is_missing_or_ending_takes_nothing_new() {
+async fn creates_in_a_missing_or_terminating_namespace_are_refused() {
     let server = server().await;
     let within = |namespace: &str| DEPLOYMENTS.replace("default", namespace);
     let (status, refused) = call(&server, Method::POST, &within("nope"), web()).await;
@@ -59,7 +59,7 @@ async fn a_namespace_that_is_missing_or_ending_takes_nothing_new() {
 
 /// O2.5: a name can be used once.
 #[tokio::test]
-async fn a_name_that_is_taken_is_refused() {
+async fn a_name_in_use_is_refused() {
     let server = server().await;
     assert_eq!(call(&server, Method::POST, DEPLOYMENTS, web()).await.0, 201);
     let (status, refused) = call(&server, Method::POST, DEPLOYMENTS, web()).await;

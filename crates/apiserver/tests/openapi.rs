@@ -1,6 +1,6 @@
 //! OpenAPI over HTTP: media types, ETags, hashes, redirects.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -19,7 +19,7 @@ async fn get(server: &ApiServer, path: &str, headers: &[(&str, &str)]) -> Receiv
 
 /// A1.13, A1.14, A0.15: version 2 is served in protobuf for old clients, in JSON for others, and in no other form.
 #[tokio::test]
-async fn version_two_comes_in_protobuf_and_in_json() {
+async fn version_two_is_served_in_protobuf_and_json() {
     let server = server().await;
     let protobuf = get(&server, "/openapi/v2", &[("accept", PROTOBUF)]).await;
     assert_eq!(protobuf.header("content-type"), "application/com.github.proto-openapi.spec.v2.v1.0+protobuf");

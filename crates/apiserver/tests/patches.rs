@@ -1,6 +1,6 @@
 //! JSON, merge and strategic merge patches over the server, and their errors.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -40,7 +40,7 @@ async fn a_patch_has_a_content_type() {
 
 /// A3.2: a patch applies to the stored object, unless it has a version or uid precondition.
 #[tokio::test]
-async fn a_patch_may_insist_on_a_version() {
+async fn a_patch_can_have_a_version_precondition() {
     let server = server().await;
     let created = with_map(&server).await;
     let path = format!("{MAPS}/a");
@@ -211,7 +211,7 @@ async fn lists_merge_by_their_keys() {
 
 /// A3.2: a patch is retried on write conflicts.
 #[tokio::test]
-async fn patches_that_meet_are_all_applied() {
+async fn concurrent_patches_are_all_applied() {
     let server = server().await;
     with_map(&server).await;
     let writers: Vec<_> = (0..20)

@@ -1,6 +1,6 @@
 //! Subresources of pods: ephemeral containers, resize, logs, connections.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -64,7 +64,7 @@ async fn containers_for_debugging_are_added_and_stay() {
 
 /// A§8.5: `resize` changes only cpu and memory, and not the QoS class.
 #[tokio::test]
-async fn a_pod_is_resized_within_its_promise() {
+async fn resize_keeps_the_qos_class() {
     let cluster = Cluster::new().await;
     let mut sized = pod("p");
     sized["spec"]["containers"][0]["resources"] = json!({"requests": {"cpu": "100m", "memory": "1Gi"}});
@@ -274,7 +274,7 @@ async fn streams_of_a_pod_are_connected_with_its_node() {
 
 /// A§8.5: connections to pods are refused after the request is validated.
 #[tokio::test]
-async fn connections_into_pods_are_refused_as_such() {
+async fn connections_into_pods_require_a_node_and_an_upgrade() {
     let cluster = Cluster::new().await;
     cluster.post(PODS, pod("p")).await;
     for part in ["exec", "attach", "portforward"] {

@@ -1,6 +1,6 @@
 //! Pods: binding, status updates, subresources.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -18,7 +18,7 @@ fn binding(name: &str, node: &str) -> Value {
 
 /// A8.1: a binding sets the node, the condition, labels and annotations, and not the generation.
 #[tokio::test]
-async fn a_binding_gives_a_pod_its_node() {
+async fn a_binding_sets_the_node_of_a_pod() {
     let cluster = Cluster::new().await;
     cluster.post(PODS, pod("p")).await;
     let nominated = json!({"status": {"nominatedNodeName": "n7"}});
@@ -42,7 +42,7 @@ async fn a_binding_gives_a_pod_its_node() {
 
 /// A8.1: the old collection of bindings works likewise; a dry run changes nothing.
 #[tokio::test]
-async fn a_binding_may_come_by_the_collection_or_not_at_all() {
+async fn bindings_can_be_posted_to_the_collection_or_as_a_dry_run() {
     let cluster = Cluster::new().await;
     cluster.post(PODS, pod("p")).await;
     let bindings = "/api/v1/namespaces/default/bindings";
@@ -95,7 +95,7 @@ async fn a_pod_is_not_bound_twice_or_wrongly() {
 
 /// A8.2: a terminating or gated pod is not bound; a new pod may have a node already.
 #[tokio::test]
-async fn a_pod_must_be_free_to_be_bound() {
+async fn a_terminating_or_gated_pod_is_not_bound() {
     let cluster = Cluster::new().await;
     let mut leaving = pod("leaving");
     leaving["metadata"]["finalizers"] = json!(["example.com/f"]);
@@ -175,7 +175,7 @@ async fn a_node_writes_the_status_of_its_pods() {
 
 /// A8.3: a terminated container that is not restarted cannot run again.
 #[tokio::test]
-async fn a_container_that_ended_for_good_stays_ended() {
+async fn a_terminated_container_that_is_not_restarted_stays_terminated() {
     let cluster = Cluster::new().await;
     let mut once = pod("once");
     once["spec"]["restartPolicy"] = json!("Never");
@@ -193,7 +193,7 @@ async fn a_container_that_ended_for_good_stays_ended() {
 
 /// A8.5: a node reports by patching its status and renewing its lease.
 #[tokio::test]
-async fn a_node_tells_that_it_lives() {
+async fn node_heartbeats_update_status_and_lease() {
     let cluster = Cluster::new().await;
     cluster.post("/api/v1/nodes", json!({"metadata": {"name": "n1"}})).await;
     let beat = |ready: &str| {
@@ -228,7 +228,7 @@ async fn a_node_tells_that_it_lives() {
 
 /// A8.6: a bound pod is deleted with grace period zero by its node.
 #[tokio::test]
-async fn a_bound_pod_waits_for_its_node() {
+async fn a_bound_pod_is_removed_once_its_node_confirms() {
     let cluster = Cluster::new().await;
     let running = cluster.running("p", true).await;
     let path = format!("{PODS}/p");
@@ -243,7 +243,7 @@ async fn a_bound_pod_waits_for_its_node() {
 
 /// A2.4, A8.3: an unchanged status creates no new version.
 #[tokio::test]
-async fn a_node_that_repeats_itself_writes_nothing() {
+async fn an_unchanged_node_status_is_not_written() {
     let cluster = Cluster::new().await;
     cluster.post(PODS, pod("p")).await;
     let updated = |phase: &str| json!({"status": {"phase": phase}});

@@ -1,7 +1,7 @@
 //! Preconditions of a create hold until the object is stored: no object remains in a deleted namespace or of a deleted
 //! kind.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 

@@ -1,6 +1,6 @@
 //! Proxies of pods, services and nodes: the destinations of requests, forwarded requests, and responses.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -142,7 +142,7 @@ async fn destination_of(cluster: &Cluster, path: &str) -> String {
 
 /// A§8.5: a request is sent to the address of the pod, an endpoint of the service, or the agent of the node.
 #[tokio::test]
-async fn a_request_goes_to_the_pod_the_service_or_the_node() {
+async fn a_request_is_sent_to_the_pod_the_service_or_the_node() {
     let cluster = cluster().await;
     for (path, to) in [
         (format!("{PODS}/p/proxy/"), "/ to Http 10.0.0.7:8080"),
@@ -160,7 +160,7 @@ async fn a_request_goes_to_the_pod_the_service_or_the_node() {
 
 /// A§8.5: unreachable destinations are refused with the messages of kube-apiserver 1.37.
 #[tokio::test]
-async fn what_cannot_be_reached_is_refused() {
+async fn unreachable_destinations_are_refused() {
     let cluster = cluster().await;
     let simulated = "error trying to reach service: no node agent answers for node sim; pods of simulated nodes have no network";
     for (path, status, why) in [
@@ -239,7 +239,7 @@ async fn a_request_is_passed_on_without_its_credentials() {
 
 /// A§8.5: a response is passed on unchanged, except that its links lead through the proxy.
 #[tokio::test]
-async fn a_response_comes_back_with_its_links_changed() {
+async fn links_of_a_response_are_rewritten() {
     let cluster = cluster().await;
     let path = |rest: &str| format!("{PODS}/p/proxy{rest}");
     let request = Request::get(path("/x"))
@@ -272,7 +272,7 @@ async fn a_response_comes_back_with_its_links_changed() {
 
 /// A§8.5: a connection is upgraded if the destination does so; refusals are passed on, anything else is an error.
 #[tokio::test]
-async fn an_upgrade_is_that_of_the_destination() {
+async fn an_upgrade_is_passed_on_to_the_destination() {
     let cluster = cluster().await;
     let upgrade = |port: &str, status: &str| {
         let request = Request::get(format!("{PODS}/p:{port}/proxy?x=1"))

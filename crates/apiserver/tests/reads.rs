@@ -1,6 +1,6 @@
 //! Gets and lists: form and version of objects.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -92,7 +92,7 @@ async fn versions_grow_with_every_write_of_any_kind() {
 
 /// A4.5, A4.3: a get may require a minimum version, and times out if it is not reached.
 #[tokio::test]
-async fn a_read_may_ask_for_a_version() {
+async fn a_read_can_require_a_minimum_version() {
     let server = server().await;
     call(&server, Method::POST, MAPS, json!({"metadata": {"name": "a"}})).await;
     let get = |query: &'static str| call(&server, Method::GET, query, Value::Null);

@@ -1,6 +1,6 @@
 //! The API in process: no socket, a store in memory.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -88,7 +88,7 @@ async fn objects_are_patched_in_four_ways() {
 
 /// A4.2, A4.4: pages are of one version, and the last one has no next.
 #[tokio::test]
-async fn lists_come_in_pages_of_one_version() {
+async fn pages_of_a_list_are_of_one_version() {
     let server = server().await;
     let maps = "/api/v1/namespaces/default/configmaps";
     for n in 0..5 {

@@ -1,6 +1,6 @@
 //! Subresources: scales, statuses, bindings, evictions, tokens and resizes, compared with responses of Kubernetes 1.37.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -97,7 +97,7 @@ async fn a_strategic_patch_cannot_change_the_kind() {
 
 /// An object that has no version after a patch is decoded as the internal version, which has none of its fields.
 #[tokio::test]
-async fn a_patch_that_takes_the_version_away_leaves_nothing_to_read() {
+async fn a_patch_that_removes_the_api_version_is_decoded_without_fields() {
     let cluster = with_deployment().await;
     let (path, body) = (format!("{DEPLOYMENTS}/web"), json!({"apiVersion": ""}));
     let response = send(&cluster.0, Method::PATCH, &path, "application/merge-patch+json", &body).await;
@@ -120,7 +120,7 @@ async fn a_patch_that_takes_the_version_away_leaves_nothing_to_read() {
 
 /// Bindings, evictions and token requests are never tables; ignored fields get warnings also if the request is refused.
 #[tokio::test]
-async fn what_is_posted_to_a_part_is_no_table_and_is_warned_of() {
+async fn posts_to_subresources_return_no_table_and_get_warnings() {
     let cluster = Cluster::new().await;
     let eviction =
         json!({"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "p"}, "unknown": 1});
@@ -135,7 +135,7 @@ async fn what_is_posted_to_a_part_is_no_table_and_is_warned_of() {
 /// The sender of a token request owns its fields; its metadata is kept, and its namespace and uid must match the
 /// account.
 #[tokio::test]
-async fn a_token_request_is_answered_with_its_own_metadata() {
+async fn the_response_to_a_token_request_has_its_own_metadata() {
     let cluster = Cluster::new().await;
     cluster.post(ACCOUNTS, json!({"metadata": {"name": "robot"}})).await;
     let path = format!("{ACCOUNTS}/robot/token?fieldManager=me");
@@ -202,7 +202,7 @@ async fn a_resize_changes_neither_which_containers_there_are_nor_their_policies(
 
 /// A Job that is stored without labels is read with the labels of its template.
 #[tokio::test]
-async fn a_job_keeps_the_labels_of_its_template_when_its_status_is_put_without() {
+async fn a_job_without_labels_has_those_of_its_template() {
     let cluster = Cluster::new().await;
     let jobs = "/apis/batch/v1/namespaces/default/jobs";
     let job = json!({"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": {
@@ -218,7 +218,7 @@ async fn a_job_keeps_the_labels_of_its_template_when_its_status_is_put_without()
 
 /// A watch with a negative timeout ends before it delivers an event.
 #[tokio::test]
-async fn a_watch_of_negative_length_tells_nothing() {
+async fn a_watch_with_a_negative_timeout_delivers_nothing() {
     let cluster = Cluster::new().await;
     cluster.post(PODS, pod("p")).await;
     let watch = |query: &str| format!("{PODS}?watch=true&timeoutSeconds=-1{query}");

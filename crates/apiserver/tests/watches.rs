@@ -1,6 +1,6 @@
 //! Watches: start, events, end.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -77,7 +77,7 @@ fn version(object: &Value) -> &str {
 
 /// A4.9, A4.16, A4.17, A2.3: all changes after a version, in order, each once, with kind and version.
 #[tokio::test]
-async fn a_watch_tells_every_change_once_and_in_order() {
+async fn a_watch_delivers_every_change_once_and_in_order() {
     let server = server().await;
     let first = put(&server, "a", "1").await;
     let mut watch = Reader::of(&server, &format!("&resourceVersion={}", version(&first))).await;
@@ -125,7 +125,7 @@ async fn a_watch_starts_at_the_requested_version() {
 
 /// A4.11, A4.18: from a future version no event is delivered until the store is past it.
 #[tokio::test]
-async fn a_watch_from_the_future_waits() {
+async fn a_watch_of_a_future_version_waits() {
     let server = server().await;
     let now: u64 = version(&put(&server, "a", "0").await).parse().unwrap();
     let mut watch = Reader::of(&server, &format!("&resourceVersion={}", now + 2)).await;
@@ -167,7 +167,7 @@ async fn a_watch_list_marks_the_end_of_the_initial_objects() {
 
 /// A4.13: a watch list of a version that is not reached times out.
 #[tokio::test]
-async fn a_watch_list_of_the_future_ends_with_an_error() {
+async fn a_watch_list_of_a_future_version_ends_with_an_error() {
     let server = server().await;
     let query = "&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&resourceVersion=99999";
     let mut watch = Reader::of(&server, query).await;
@@ -200,7 +200,7 @@ async fn a_watch_from_a_compacted_version_is_an_error_event() {
 
 /// A4.10, A4.15: a watch ends in time, with a bookmark shortly before, if bookmarks are requested.
 #[tokio::test(start_paused = true)]
-async fn a_watch_says_how_far_it_came_before_it_ends() {
+async fn a_watch_sends_a_bookmark_before_it_ends() {
     let server = server().await;
     let first = put(&server, "a", "1").await;
     let after = format!("&resourceVersion={}&timeoutSeconds=3", version(&first));

@@ -1,6 +1,6 @@
 //! Details that clients see: order of errors, field ownership, warnings.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -71,7 +71,7 @@ async fn the_generation_of_a_driver_counts_from_zero() {
 }
 
 #[tokio::test]
-async fn the_data_of_a_revision_is_an_object_for_good() {
+async fn the_data_of_a_controller_revision_is_an_object_and_immutable() {
     let cluster = Cluster::new().await;
     let revisions = "/apis/apps/v1/namespaces/default/controllerrevisions";
     let revision = |data: Value| json!({"metadata": {"name": "r"}, "revision": 1, "data": data});
@@ -134,7 +134,7 @@ async fn unknown_fields_are_quoted() {
 
 /// A malformed revision to roll back to is refused, with a message that depends on the format of the body.
 #[tokio::test]
-async fn a_revision_to_go_back_to_must_be_a_number() {
+async fn the_rollback_revision_must_be_a_number() {
     let cluster = Cluster::new().await;
     let mut web = deployment(&json!({}));
     cluster.post(DEPLOYMENTS, web.clone()).await;
@@ -185,7 +185,7 @@ async fn ranges_of_a_node_are_a_pair_of_families() {
 }
 
 #[tokio::test]
-async fn labels_of_a_job_that_belong_to_it_cannot_be_others() {
+async fn the_job_name_label_of_a_template_must_match() {
     let cluster = Cluster::new().await;
     let pod = json!({"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]});
     let template = json!({"metadata": {"labels": {"job-name": "other"}}, "spec": pod});
@@ -197,7 +197,7 @@ async fn labels_of_a_job_that_belong_to_it_cannot_be_others() {
 
 /// A row of a table is made from the stored form, where these annotations are fields.
 #[tokio::test]
-async fn metrics_are_no_annotations_in_a_table_of_autoscalers() {
+async fn tables_of_autoscalers_have_no_annotations_for_metrics() {
     let cluster = Cluster::new().await;
     let memory = json!({"name": "memory", "target": {"type": "AverageValue", "averageValue": "1Gi"}});
     let target = json!({"apiVersion": "apps/v1", "kind": "Deployment", "name": "web"});

@@ -1,6 +1,6 @@
 //! Create and update: fields set by clients, fields set by the server, errors.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -60,7 +60,7 @@ async fn server_managed_fields_are_set_by_the_server() {
 
 /// A2.10, A2.13, A2.11: the namespace is the one in the path, and every object has a name.
 #[tokio::test]
-async fn an_object_is_created_where_the_path_says() {
+async fn an_object_is_created_in_the_namespace_of_the_path() {
     let server = server().await;
     let elsewhere = post(&server, MAPS, &json!({"metadata": {"name": "a", "namespace": "other"}})).await;
     let message = "the namespace of the provided object does not match the namespace sent on the request";
@@ -97,7 +97,7 @@ impl Environment for ConstantEnvironment {
 
 /// A2.11, O4.5: a generated name is tried eight times; then the client may retry.
 #[tokio::test]
-async fn a_name_is_made_up_until_it_is_free_or_patience_ends() {
+async fn generated_names_are_retried_on_conflict() {
     let world = Arc::new(ConstantEnvironment::default());
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let server = ApiServer::new(store, world.clone(), Settings::default());
@@ -232,7 +232,7 @@ async fn an_update_has_name_uid_and_version() {
 
 /// A2.16, A2.18, O3.3: some kinds are created by an update, and require a version.
 #[tokio::test]
-async fn a_lease_is_put_into_being_and_then_only_under_its_version() {
+async fn a_lease_is_created_by_put_and_updates_require_a_version() {
     let server = server().await;
     let path = format!("{LEASES}/l");
     let lease = json!({"metadata": {"name": "l", "resourceVersion": "77"}, "spec": {"holderIdentity": "me"}});
@@ -292,7 +292,7 @@ async fn some_fields_never_change() {
 
 /// A2.6, O4.2, A2.5: the status is written through `/status` only, and most metadata is not.
 #[tokio::test]
-async fn the_status_is_written_apart_from_the_rest() {
+async fn the_status_is_written_separately() {
     let server = server().await;
     let mut sent = web();
     sent["status"] = json!({"replicas": 9});
@@ -326,7 +326,7 @@ async fn the_status_is_written_apart_from_the_rest() {
 
 /// A2.21: the update that removes the last finalizer deletes the object.
 #[tokio::test]
-async fn an_update_may_be_the_end() {
+async fn removing_the_last_finalizer_in_an_update_deletes() {
     let server = server().await;
     post(&server, MAPS, &json!({"metadata": {"name": "a", "finalizers": ["example.com/f"]}})).await;
     let path = format!("{MAPS}/a");
@@ -343,7 +343,7 @@ async fn an_update_may_be_the_end() {
 
 /// A2.22: the field manager is the one in the query, else the program.
 #[tokio::test]
-async fn a_write_has_a_manager() {
+async fn every_write_has_a_field_manager() {
     let server = server().await;
     let map = |name: &str| json!({"metadata": {"name": name}, "data": {"k": "1"}});
     let agent = [("user-agent", "kubectl/v1.37 (linux)")];

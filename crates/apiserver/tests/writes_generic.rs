@@ -1,6 +1,6 @@
 //! Rules for writes of every kind: versions, uids, self links, namespaces, warnings.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -115,7 +115,7 @@ async fn an_empty_table_of_roles_has_no_rows() {
 
 /// O2.2: fields ignored in the body of an update get warnings also if its name or namespace is not the path's.
 #[tokio::test]
-async fn an_update_in_the_wrong_place_still_warns_of_unknown_fields() {
+async fn a_refused_update_still_gets_warnings_about_unknown_fields() {
     let server = server().await;
     post(&server, MAPS, &json!({"metadata": {"name": "a"}})).await;
     for metadata in [json!({"name": "b"}), json!({"name": "a", "namespace": "other"})] {

@@ -27,7 +27,7 @@ impl Response {
         self.headers.iter().find(|(other, _)| other == name).map(|(_, value)| value.as_str())
     }
 
-    /// Tells whether the server keeps the connection open.
+    /// Whether the server keeps the connection open.
     pub(crate) fn keeps_connection(&self) -> bool {
         self.header("connection").is_none_or(|value| !value.eq_ignore_ascii_case("close"))
     }
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn answers_are_read_by_length_by_chunks_and_to_the_end() {
+    async fn responses_are_read_by_length_by_chunks_and_to_the_end() {
         let by_length = read(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nabc", "GET").await.unwrap();
         assert_eq!((by_length.status, by_length.text()), (200, "ab".to_owned()));
         let chunked = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n2\r\nab\r\n1\r\nc\r\n0\r\n\r\n";

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_others_used_counts_as_a_delay_by_the_machine() {
+    fn only_processor_time_of_other_processes_counts_as_a_delay_by_the_machine() {
         let counters = |wait: u64, others: u64| Counters {
             waits: [("1".to_owned(), Duration::from_millis(wait))].into(),
             others: Duration::from_millis(others),

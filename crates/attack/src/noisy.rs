@@ -67,7 +67,7 @@ pub(crate) async fn measure(options: &NoisyOptions) -> Result<NoisyReport, Strin
 }
 
 impl NoisyReport {
-    /// Tells whether all requests of the quiet client succeeded in time, and the Deployment was rolled out.
+    /// Whether all requests of the quiet client succeeded in time, and the Deployment was rolled out.
     pub(crate) fn passed(&self) -> bool {
         let (alone, beside) = (without_machine_delays(&self.alone), without_machine_delays(&self.beside));
         beside.p99 <= alone.p99 * self.factor && self.refused() == 0 && self.rollout_beside.is_ok()

@@ -64,7 +64,7 @@ impl Outcome {
 /// Texts in errors without a reason that are errors of the server.
 const BROKEN: &[&str] = &["cannot be read", "could not be signed", "not served"];
 
-/// Tells whether a 500 is an error of the request: Kubernetes returns 500 for some bad requests, such as patches with
+/// Whether a 500 is an error of the request: Kubernetes returns 500 for some bad requests, such as patches with
 /// unknown directives, without a reason. Internal errors have one.
 fn is_unclassified(response: &Response) -> bool {
     if response.body_bytes > response.body.len() {
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_without_a_reason_blames_the_request() {
+    fn only_errors_about_the_request_may_lack_a_reason() {
         let is_finding = |body: &str| {
             let response =
                 Response { status: 500, body: body.into(), body_bytes: body.len(), ..Response::default() };

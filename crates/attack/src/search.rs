@@ -394,7 +394,7 @@ mod tests {
 
     /// The figures of a long run include the cases to replay, even if nothing was found.
     #[test]
-    fn the_worst_value_keeps_its_cases() {
+    fn the_worst_value_is_recorded_with_its_cases() {
         let cases = |seed| move || vec![CaseId { family: crate::families::Family::Yaml, seed }];
         let mut peak = Worst::default();
         for (value, seed) in [(5, 1), (9, 2), (9, 3), (7, 4)] {

@@ -64,7 +64,7 @@ impl Checker {
                 }
                 Type::Map(Arc::new(keys.unwrap_or(Type::Dyn)), Arc::new(values.unwrap_or(Type::Dyn)))
             }
-            Node::Not(inner) => self.truth(inner, scope, "!_"),
+            Node::Not(inner) => self.boolean(inner, scope, "!_"),
             Node::Negative(inner) => {
                 let kind = self.check(inner, scope);
                 if !matches!(kind, Type::Int | Type::Double | Type::Dyn) {
@@ -72,11 +72,11 @@ impl Checker {
                 }
                 kind
             }
-            Node::And(parts) => self.truths(parts, scope, "_&&_"),
-            Node::Or(parts) => self.truths(parts, scope, "_||_"),
+            Node::And(parts) => self.booleans(parts, scope, "_&&_"),
+            Node::Or(parts) => self.booleans(parts, scope, "_||_"),
             Node::Choice(parts) => {
                 let [condition, then, otherwise] = &**parts;
-                self.truth(condition, scope, "_?_:_");
+                self.boolean(condition, scope, "_?_:_");
                 let (then, otherwise) = (self.check(then, scope), self.check(otherwise, scope));
                 then.or(&otherwise)
             }
@@ -187,7 +187,7 @@ impl Checker {
         if mode == Mode::Optional { Type::Optional(Arc::new(found)) } else { found }
     }
 
-    fn truth<'a>(&mut self, expr: &Expr, scope: &Scope<'_, 'a>, operator: &str) -> Type<'a> {
+    fn boolean<'a>(&mut self, expr: &Expr, scope: &Scope<'_, 'a>, operator: &str) -> Type<'a> {
         let kind = self.check(expr, scope);
         if !matches!(kind, Type::Bool | Type::Dyn) {
             self.no_overload(expr.at, operator, &[&kind]);
@@ -195,9 +195,9 @@ impl Checker {
         Type::Bool
     }
 
-    fn truths<'a>(&mut self, parts: &[Expr], scope: &Scope<'_, 'a>, operator: &str) -> Type<'a> {
+    fn booleans<'a>(&mut self, parts: &[Expr], scope: &Scope<'_, 'a>, operator: &str) -> Type<'a> {
         for part in parts {
-            self.truth(part, scope, operator);
+            self.boolean(part, scope, operator);
         }
         Type::Bool
     }
@@ -271,17 +271,17 @@ impl Checker {
             [name] => checker.check(expr, &Scope { name, kind: &only, outer: Some(scope) }),
             _ => Type::Dyn,
         };
-        let wants_truth = matches!(
+        let expects_bool = matches!(
             repeated.kind,
             LoopKind::All | LoopKind::Exists | LoopKind::ExistsOne | LoopKind::Filter
         );
         if let Some(filter) = &repeated.filter {
             let kind = body(self, filter);
-            self.want_truth(&kind, filter.at);
+            self.expect_bool(&kind, filter.at);
         }
         let result = body(self, &repeated.body);
-        if wants_truth {
-            self.want_truth(&result, repeated.body.at);
+        if expects_bool {
+            self.expect_bool(&result, repeated.body.at);
         }
         match repeated.kind {
             LoopKind::All | LoopKind::Exists | LoopKind::ExistsOne => Type::Bool,
@@ -293,7 +293,7 @@ impl Checker {
         }
     }
 
-    fn want_truth(&mut self, kind: &Type<'_>, at: usize) {
+    fn expect_bool(&mut self, kind: &Type<'_>, at: usize) {
         if !matches!(kind, Type::Bool | Type::Dyn) {
             self.error(at, format!("expected type 'bool' but found '{kind}'"));
         }

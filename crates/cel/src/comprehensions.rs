@@ -29,7 +29,7 @@ pub(super) fn evaluate<'a>(
         LoopKind::ExistsOne => {
             let mut times = 0;
             for iteration in iterations {
-                times += usize::from(truth(&within(&repeated.body, repeated, &iteration?, scope, meter)?)?);
+                times += usize::from(boolean(&within(&repeated.body, repeated, &iteration?, scope, meter)?)?);
             }
             Ok(Value::Bool(times == 1))
         }
@@ -37,7 +37,7 @@ pub(super) fn evaluate<'a>(
             let mut kept = Vec::new();
             for iteration in iterations {
                 let iteration = iteration?;
-                if truth(&within(&repeated.body, repeated, &iteration, scope, meter)?)? {
+                if boolean(&within(&repeated.body, repeated, &iteration, scope, meter)?)? {
                     kept.push(iteration.only());
                 }
             }
@@ -71,7 +71,7 @@ fn transformed<'a>(
     for iteration in iterations {
         let iteration = iteration?;
         if let Some(filter) = &repeated.filter
-            && !truth(&within(filter, repeated, &iteration, scope, meter)?)?
+            && !boolean(&within(filter, repeated, &iteration, scope, meter)?)?
         {
             continue;
         }
@@ -114,9 +114,9 @@ fn sorted<'a>(
     Ok(Value::list(keyed.into_iter().map(|(_, value)| value).collect()))
 }
 
-fn truth(value: &Value<'_>) -> Result<bool, EvaluationError> {
+fn boolean(value: &Value<'_>) -> Result<bool, EvaluationError> {
     match value {
-        Value::Bool(truth) => Ok(*truth),
+        Value::Bool(boolean) => Ok(*boolean),
         _ => Err(EvaluationError::no_overload()),
     }
 }

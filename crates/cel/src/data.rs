@@ -54,7 +54,7 @@ pub(super) fn read_as<'a>(
         (Some(SchemaType::Number), Json::Number(number)) => {
             Value::Double(number.as_f64().unwrap_or(f64::NAN))
         }
-        (Some(SchemaType::Boolean), Json::Bool(truth)) => Value::Bool(*truth),
+        (Some(SchemaType::Boolean), Json::Bool(boolean)) => Value::Bool(*boolean),
         (Some(SchemaType::Object), Json::Object(members)) => match schema.additional() {
             Some(values) if !schema.has_properties() && !is_resource => {
                 Value::Map(Map::Stored { members, values })

@@ -73,7 +73,7 @@ pub(super) fn evaluate<'a>(
             Ok(Value::map(map))
         }
         Node::Not(inner) => match evaluate(inner, scope, meter)? {
-            Value::Bool(truth) => Ok(Value::Bool(!truth)),
+            Value::Bool(boolean) => Ok(Value::Bool(!boolean)),
             _ => Err(EvaluationError::no_overload()),
         },
         Node::Negative(inner) => arithmetic::negative(&evaluate(inner, scope, meter)?),
@@ -117,7 +117,7 @@ pub(super) fn logic<'a>(parts: impl Iterator<Item = Evaluated<'a>>, decides: boo
     let mut failed = None;
     for part in parts {
         match part {
-            Ok(Value::Bool(truth)) if truth == decides => return Ok(Value::Bool(truth)),
+            Ok(Value::Bool(boolean)) if boolean == decides => return Ok(Value::Bool(boolean)),
             Ok(Value::Bool(_)) => {}
             Ok(_) => failed = failed.or(Some(EvaluationError::no_overload())),
             Err(EvaluationError::CostExceeded) => return Err(EvaluationError::CostExceeded),
@@ -130,7 +130,7 @@ pub(super) fn logic<'a>(parts: impl Iterator<Item = Evaluated<'a>>, decides: boo
 fn value_of(literal: &Literal) -> Value<'_> {
     match literal {
         Literal::Null => Value::Null,
-        Literal::Bool(truth) => Value::Bool(*truth),
+        Literal::Bool(boolean) => Value::Bool(*boolean),
         Literal::Int(number) => Value::Int(*number),
         Literal::Uint(number) => Value::Uint(*number),
         Literal::Double(number) => Value::Double(*number),
@@ -225,7 +225,7 @@ fn binary<'a>(
     other: &Value<'a>,
     meter: &mut CostMeter,
 ) -> Evaluated<'a> {
-    let truth = match operator {
+    let boolean = match operator {
         Operator::Equal => equal(one, other, meter)?,
         Operator::NotEqual => !equal(one, other, meter)?,
         Operator::Less => order(one, other, meter)?.is_some_and(Ordering::is_lt),
@@ -239,5 +239,5 @@ fn binary<'a>(
         },
         _ => return arithmetic::apply(operator, one, other, meter),
     };
-    Ok(Value::Bool(truth))
+    Ok(Value::Bool(boolean))
 }

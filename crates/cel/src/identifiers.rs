@@ -62,7 +62,7 @@ mod tests {
 
     /// Appendix E: names of fields that are not identifiers are escaped.
     #[test]
-    fn every_field_has_one_spelling_or_none() {
+    fn field_names_are_escaped_as_identifiers() {
         let table = [
             ("replicas", Some("replicas")),
             ("namespace", Some("__namespace__")),

@@ -133,7 +133,7 @@ impl Program {
         meter: &mut CostMeter,
     ) -> Result<bool, EvaluationError> {
         self.evaluate(input, old_self, meter, |value| match value {
-            Value::Bool(truth) => Some(*truth),
+            Value::Bool(boolean) => Some(*boolean),
             _ => None,
         })
     }

@@ -127,7 +127,7 @@ impl<'a> Value<'a> {
     pub(super) fn is_zero(&self) -> bool {
         match self {
             Self::Null => true,
-            Self::Bool(truth) => !truth,
+            Self::Bool(boolean) => !boolean,
             Self::Int(number) => *number == 0,
             Self::Uint(number) => *number == 0,
             Self::Double(number) => *number == 0.0,
@@ -149,7 +149,7 @@ impl<'a> Value<'a> {
             meter.traverse(text.len())?;
         }
         Ok(Some(match self {
-            Self::Bool(truth) => Key::Bool(*truth),
+            Self::Bool(boolean) => Key::Bool(*boolean),
             Self::Int(number) => Key::Number(i128::from(*number)),
             Self::Uint(number) => Key::Number(i128::from(*number)),
             #[expect(clippy::cast_possible_truncation, reason = "it has no fraction, and casts saturate")]
@@ -215,7 +215,7 @@ impl<'a> Map<'a> {
 impl<'a> Key<'a> {
     pub(super) fn value(self) -> Value<'a> {
         match self {
-            Self::Bool(truth) => Value::Bool(truth),
+            Self::Bool(boolean) => Value::Bool(boolean),
             Self::Number(number) => match (i64::try_from(number), u64::try_from(number)) {
                 (Ok(number), _) => Value::Int(number),
                 (_, Ok(number)) => Value::Uint(number),
@@ -228,7 +228,7 @@ impl<'a> Key<'a> {
     /// The key in error messages.
     pub(super) fn shown(&self) -> String {
         match self {
-            Self::Bool(truth) => truth.to_string(),
+            Self::Bool(boolean) => boolean.to_string(),
             Self::Number(number) => number.to_string(),
             Self::Text(text) => text.to_string(),
         }

@@ -93,9 +93,9 @@ impl RequestedCertificate {
 
     pub(crate) fn with<T>(
         &self,
-        look: impl FnOnce(&X509CertificationRequest<'_>) -> Result<T, String>,
+        use_parsed: impl FnOnce(&X509CertificationRequest<'_>) -> Result<T, String>,
     ) -> Result<T, String> {
         let parsed = X509CertificationRequest::from_der(&self.der);
-        look(&parsed.map_err(|_| "x509: malformed certificate request".to_owned())?.1)
+        use_parsed(&parsed.map_err(|_| "x509: malformed certificate request".to_owned())?.1)
     }
 }

@@ -1,6 +1,6 @@
 //! Requests that are created, read, rejected and signed.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, KeyPair, SanType};
 
@@ -43,7 +43,7 @@ fn request_of_a_server() -> RequestedCertificate {
 }
 
 #[test]
-fn a_request_says_what_it_asks_for() {
+fn a_request_has_subject_names_and_usages() {
     let new = NewRequest::of_client("system:node:a", "system:nodes").unwrap();
     let requested = RequestedCertificate::parse(new.request.as_bytes()).unwrap();
     assert_eq!(requested.common_name, "system:node:a");
@@ -91,7 +91,7 @@ fn a_certificate_has_what_was_requested_and_is_signed_by_the_authority() {
 }
 
 #[test]
-fn a_certificate_ends_with_that_of_its_authority() {
+fn a_certificate_expires_no_later_than_its_authority() {
     let (authority, signer) = authority();
     let end = lifetime(authority.as_bytes()).unwrap().ends;
     let mut long = terms(&["client auth"]);
@@ -102,7 +102,7 @@ fn a_certificate_ends_with_that_of_its_authority() {
 }
 
 #[test]
-fn usages_and_texts_that_there_are_not_are_refused() {
+fn invalid_usages_and_certificates_are_refused() {
     let (authority, signer) = authority();
     let unknown = signer.sign(&request_of_a_server(), &terms(&["nope"]), NOW).unwrap_err();
     assert_eq!(unknown, "unrecognized usage values: [\"nope\"]");

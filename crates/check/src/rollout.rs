@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_within_the_limits_is_fine() {
+    fn a_step_within_the_limits_has_no_finding() {
         assert_eq!(broken((10, 10, 10), (0, 3)), [""; 0]);
         assert_eq!(broken((10, 8, 10), (3, 3)), [""; 0]);
         assert_eq!(broken((10, 2, 2), (3, 3)), [""; 0], "unavailable pods may be removed");
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_on_pods_that_are_on_their_way_out_is_found() {
+    fn counting_on_terminating_pods_is_found() {
         let web = deployment("web").size(10).rolling(Limit::Count(3), Limit::Count(2));
         let emptied = replica_set("emptied").image("old:0").available(5);
         let old = |size| replica_set("old").image("old:1").size(size).available(10);

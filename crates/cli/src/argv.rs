@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_of_the_connection_may_stand_between_commands() {
+    fn connection_flags_are_accepted_between_commands() {
         let cases = [
             ("gantry rollout -n shop status web", "gantry -n shop rollout status web"),
             ("gantry create --context=a -nb deployment web", "gantry --context=a -nb create deployment web"),
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flag_that_is_there_or_not_may_say_so() {
+    fn boolean_flags_accept_true_and_false() {
         assert_eq!(rewritten("gantry get pods --watch=true").as_deref(), Ok("gantry get pods --watch"));
         assert_eq!(rewritten("gantry get pods --watch=false -A").as_deref(), Ok("gantry get pods -A"));
         assert_eq!(

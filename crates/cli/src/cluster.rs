@@ -135,7 +135,7 @@ impl ClusterFlags {
         if let Some(namespace) = namespace.or(self.namespace.as_deref()) {
             gantry.extend(["-n".to_owned(), namespace.to_owned()]);
         }
-        gantry.extend(self.server.words());
+        gantry.extend(self.server.to_arguments());
         let mut kubectl = gantry.clone();
         let connection = self.connection().ok();
         if let Some(own) = connection.as_ref().and_then(Connection::gantry_kubeconfig_in_use) {
@@ -190,7 +190,7 @@ impl ConnectionFlags {
     }
 
     /// The flags as arguments of a printed command. The token is a secret and is replaced by a placeholder.
-    fn words(&self) -> Vec<String> {
+    fn to_arguments(&self) -> Vec<String> {
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| path.display().to_string());
         let token = self.token.as_ref().map(|_| "TOKEN".to_owned());
         let flags = [
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn flags_are_repeated_as_they_were_given_but_for_the_token() {
+    fn commands_repeat_the_flags_with_the_token_masked() {
         let server = ConnectionFlags {
             server: Some("https://10.0.0.1".to_owned()),
             token: Some("hush".to_owned()),

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deployment_is_named_as_kubectl_would_take_it() {
+    fn a_deployment_is_named_as_for_kubectl() {
         for words in [
             &["web"][..],
             &["deployment/web"],

@@ -239,7 +239,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_selector_is_asked_for_as_a_list_takes_it() {
+    fn a_selector_is_formatted_as_a_query_parameter() {
         let mut deployment = Deployment::default();
         let mut query_of = |json| {
             deployment.spec.selector = gantry_json::from_value(json).unwrap();

@@ -91,7 +91,7 @@ fn every_line_of_help_fits_a_terminal() {
 }
 
 #[test]
-fn help_texts_are_as_they_were_read() {
+fn help_texts_equal_the_snapshots() {
     let commands = commands();
     let rewrite = std::env::var_os(REWRITE).is_some();
     if rewrite {

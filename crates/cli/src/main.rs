@@ -32,7 +32,7 @@ mod why;
 
 use std::process::ExitCode;
 
-/// Faster than the system's allocator, and it gives memory back after a peak; see decision 0062.
+/// Faster than the system's allocator, and it returns memory after a peak; see decision 0062.
 #[cfg(not(feature = "count-allocations"))]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;

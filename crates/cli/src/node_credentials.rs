@@ -119,7 +119,9 @@ fn address(text: &str) -> Result<Uri, String> {
     let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
     let parsed: Option<Uri> = whole.trim_end_matches('/').parse().ok();
     parsed.filter(|uri| uri.scheme_str() == Some("https") && uri.host().is_some()).ok_or_else(|| {
-        format!("--server: {text:?} is no address of a server with TLS, such as https://10.0.0.1:6443")
+        format!(
+            "--server: {text:?} is not a valid address of a server with TLS, such as https://10.0.0.1:6443"
+        )
     })
 }
 

@@ -127,7 +127,7 @@ fn assumptions(flags: &PlanFlags, before: &StartState, after: &[Manifest]) -> Re
         assumptions.nodes = nodes;
     }
     Ok(match flags.room {
-        Some(room) => assumptions.with_room_for(room),
+        Some(room) => assumptions.with_capacity(room),
         None => assumptions,
     })
 }

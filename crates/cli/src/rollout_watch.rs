@@ -82,7 +82,7 @@ async fn watch(flags: &WatchFlags) -> ExitCode {
     let ended = if on_screen(flags) { watch.show(waiting).await } else { watch.print_changes(waiting).await };
     match ended {
         Ok(WatchEnd::Finished(report)) => {
-            flags.limits.tell_timeout(started, report.verdict);
+            flags.limits.print_timeout_note(started, report.verdict);
             exit_code(report.verdict)
         }
         Ok(WatchEnd::Deleted) => fail(&format!("deployment/{name} was deleted")),
@@ -154,7 +154,7 @@ impl Watch<'_> {
     /// Prints the result after the screen is closed: the full report if the rollout is stuck.
     async fn print_final_report(&self, report: &why::Report) -> Result<(), String> {
         if report.verdict != why::Verdict::Stuck {
-            print(&format!("{}\n", report.sentence()));
+            print(&format!("{}\n", report.summary_line()));
             return Ok(());
         }
         let Some(mut objects) = self.caches.objects() else { return Ok(()) };

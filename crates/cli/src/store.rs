@@ -90,7 +90,7 @@ impl StoreCommand {
 
 fn describe(report: &CheckReport) -> String {
     let mut text = format!(
-        "in order: {} keys, {} bytes, revisions {} to {}\n",
+        "ok: {} keys, {} bytes, revisions {} to {}\n",
         report.keys, report.live_bytes, report.bounds.floor, report.bounds.current
     );
     if let Some((revision, bytes)) = report.snapshot {
@@ -116,7 +116,7 @@ fn describe(report: &CheckReport) -> String {
 fn describe_repair(report: &RepairReport) -> ExitCode {
     let (keys, revision) = (report.keys, report.revision);
     match (&report.damage, report.continues_at) {
-        (None, _) => print(&format!("in order: {keys} keys at revision {revision}; nothing was changed\n")),
+        (None, _) => print(&format!("ok: {keys} keys at revision {revision}; nothing was changed\n")),
         (Some(_), Some(at)) => print(&format!(
             "{keys} keys of revision {revision} kept, later changes are lost; the store continues at revision {at}\n"
         )),

@@ -196,7 +196,7 @@ mod tests {
 
     /// K4, and kubectl's messages for other usage errors.
     #[test]
-    fn mistakes_are_reported_as_kubectl_reports_them() {
+    fn usage_errors_are_reported_as_by_kubectl() {
         let see =
             |command: &str, text: &str| format!("error: {text}\nSee 'gantry {command} --help' for usage.");
         let cases = [
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn near_misses_get_a_hint() {
+    fn misspelled_words_get_a_hint() {
         assert_eq!(
             message("gantry gte pods"),
             "error: unknown command \"gte\" for \"gantry\"\n\nDid you mean this?\n\tget\n"
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_of_several_is_named() {
+    fn alternatives_of_a_missing_flag_are_named() {
         let message = message("gantry apiserver");
         assert!(message.starts_with("error: one of these is required: --data-dir"), "{message}");
     }

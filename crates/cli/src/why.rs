@@ -82,7 +82,7 @@ impl WaitLimits {
     }
 
     /// Prints a note if the timeout ended the waiting.
-    pub(crate) fn tell_timeout(&self, started: Instant, verdict: why::Verdict) {
+    pub(crate) fn print_timeout_note(&self, started: Instant, verdict: why::Verdict) {
         if let Some(limit) = self.timeout()
             && verdict == why::Verdict::Moving
             && started.elapsed() >= limit
@@ -156,7 +156,7 @@ async fn wait(flags: &WhyFlags, args: &DeploymentArgs, cluster: &Cluster) -> Res
             || waiting.next(Clock::system().now(), &last.reports) == WaitDecision::End
         {
             let verdict = several(args, last.reports.clone()).verdict();
-            flags.limits.tell_timeout(started, verdict);
+            flags.limits.print_timeout_note(started, verdict);
             return Ok(last);
         }
         let next = Instant::now() + INTERVAL;

@@ -1,6 +1,6 @@
 //! `gantry apiserver`: the real binary, real sockets, signals and usage errors.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod running;
 
@@ -70,7 +70,7 @@ async fn pods_need_no_service_account_where_the_plugin_is_left_out() {
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_after_a_clean_end_and_after_a_crash() {
+async fn writes_survive_a_clean_stop_and_a_crash() {
     let scratch = Scratch::new("ends");
     let (data, kubeconfig) = (scratch.join("data"), scratch.join("kubeconfig"));
     for (round, signal) in ["TERM", "INT", "KILL"].into_iter().enumerate() {
@@ -89,7 +89,7 @@ async fn what_was_written_is_there_after_a_clean_end_and_after_a_crash() {
 }
 
 #[tokio::test]
-async fn a_watch_ends_as_it_should_when_the_server_stops() {
+async fn a_watch_ends_cleanly_when_the_server_stops() {
     let scratch = Scratch::new("watch-end");
     let mut server = Server::in_directory(&scratch.join("data"), &scratch.join("kubeconfig"));
     let api: Api<ConfigMap> = Api::default_namespaced(server.client().await);
@@ -102,7 +102,7 @@ async fn a_watch_ends_as_it_should_when_the_server_stops() {
 }
 
 #[tokio::test]
-async fn a_restart_keeps_the_authority_that_clients_know() {
+async fn a_restart_keeps_the_certificate_authority() {
     let scratch = Scratch::new("authority");
     let (data, first, second) = (scratch.join("data"), scratch.join("first"), scratch.join("second"));
     let mut server = Server::in_directory(&data, &first);
@@ -128,7 +128,7 @@ fn the_kubeconfig_of_another_user_is_not_changed() {
 
 /// Named pipes, directories and devices are rejected.
 #[test]
-fn what_is_no_file_gets_no_kubeconfig() {
+fn a_path_that_is_not_a_regular_file_is_rejected() {
     let scratch = Scratch::new("no-file");
     let (pipe, link) = (scratch.join("pipe"), scratch.join("link"));
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
@@ -145,7 +145,7 @@ fn what_is_no_file_gets_no_kubeconfig() {
 }
 
 #[test]
-fn mistakes_are_named_with_the_flag_and_the_fix() {
+fn errors_name_the_flag_and_have_a_hint() {
     let scratch = Scratch::new("mistakes");
     let running = Server::in_directory(&scratch.join("data"), &scratch.join("kubeconfig"));
     let message = refused(&["--in-memory", "--listen", running.address()]);
@@ -161,7 +161,7 @@ fn mistakes_are_named_with_the_flag_and_the_fix() {
     let message = refused(&["--etcd", "http://127.0.0.1:1", "--listen", "127.0.0.1:0"]);
     assert!(message.contains("--etcd http://127.0.0.1:1: ") && message.contains("hint: "), "{message}");
     let message = refused(&["--etcd", "127.0.0.1:1", "--listen", "127.0.0.1:0"]);
-    assert!(message.contains("--etcd: 127.0.0.1:1 is no usable etcd endpoint"), "{message}");
+    assert!(message.contains("--etcd: 127.0.0.1:1 is not a usable etcd endpoint"), "{message}");
     let message = refused(&["--in-memory", "--listen", "0.0.0.0:0", "--plain-http"]);
     assert!(
         message.contains("--plain-http gives full access to everyone")
@@ -180,7 +180,7 @@ fn mistakes_are_named_with_the_flag_and_the_fix() {
 
 /// A7.1: a token of the file authenticates its user, who has the permissions of the user's groups.
 #[tokio::test]
-async fn tokens_of_a_file_are_believed() {
+async fn tokens_of_a_file_authenticate() {
     let scratch = Scratch::new("tokens");
     let file = scratch.join("tokens");
     fs::write(&file, "of-a-master,jane,1,\"system:masters\"\nof-a-user,joe,2\n").unwrap();

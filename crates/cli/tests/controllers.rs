@@ -1,7 +1,7 @@
 //! `gantry controllers` as `deploy/` runs it: the real binary over TLS, with only the permissions of its account, and
 //! two processes with leader election.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod deployed;
 mod running;
@@ -351,7 +351,7 @@ async fn dependents_are_deleted(cluster: &Cluster) {
 }
 
 #[tokio::test]
-async fn one_works_at_a_time_and_the_other_takes_over() {
+async fn only_the_leader_works_and_another_process_takes_over() {
     let cluster = Cluster::with("deploy-turns", &MANIFESTS).await;
     let (one, other) = (cluster.replica("one").await, cluster.replica("other").await);
     let (mut leader, mut waiting) = in_turn(one, other).await;

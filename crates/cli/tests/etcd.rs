@@ -1,6 +1,6 @@
 //! API servers on etcd: writes of one are visible to the other; and an etcd that requires client certificates.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod running;
 
@@ -208,7 +208,7 @@ async fn two_servers_on_one_etcd_serve_the_same_kinds() {
 
 /// Appendix E: a deletion that is interrupted because its server is killed is finished by the other server.
 #[tokio::test]
-async fn a_kind_that_one_server_was_killed_over_is_ended_by_the_other() {
+async fn a_kind_whose_deletion_a_crash_interrupted_is_deleted_by_the_other_server() {
     let scratch = Scratch::new("half-ended");
     let etcd = Etcd::start(&scratch);
     let serve = |name: &str| Server::start("127.0.0.1:0", &scratch.join(name), &["--etcd", &etcd.url]);

@@ -1,6 +1,6 @@
 //! `gantry simulate`: the real binary, its output and its exit codes.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
@@ -39,11 +39,14 @@ fn a_played_story_can_be_played_again() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_the_line_and_the_way_out() {
+fn errors_name_the_line_and_the_valid_commands() {
     let output = gantry(&["simulate", "-"], "deployment web\nfrobnicate\n");
     let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(1));
-    assert!(error.starts_with("error: -: line 2: `frobnicate` is no command; these are:"), "{error}");
+    assert!(
+        error.starts_with("error: -: line 2: unknown command `frobnicate`; the commands are:"),
+        "{error}"
+    );
     let missing = gantry(&["simulate", "no-such-file.story"], "");
     assert!(text(&missing.stderr).starts_with("error: cannot read no-such-file.story: "), "{missing:?}");
 }

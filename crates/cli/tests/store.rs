@@ -1,6 +1,6 @@
 //! `gantry store`: the real binary on real directories, also damaged ones.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -82,11 +82,11 @@ async fn a_store_in_use_is_not_checked_and_the_holder_is_named() {
     );
     drop(store);
     let checked = gantry(&["store", "check"], &[&scratch.join("data")]);
-    assert!(String::from_utf8_lossy(&checked.stdout).starts_with("in order: 20 keys, "), "{checked:?}");
+    assert!(String::from_utf8_lossy(&checked.stdout).starts_with("ok: 20 keys, "), "{checked:?}");
 }
 
 #[tokio::test]
-async fn damage_is_named_with_its_place_and_what_to_do() {
+async fn damage_is_reported_with_its_position_and_a_remedy() {
     let scratch = Scratch::new("damage");
     let data = scratch.join("data");
     drop(filled(&data).await);
@@ -143,7 +143,7 @@ async fn a_truncated_log_is_refused_until_the_loss_is_accepted() {
         "{repaired:?}"
     );
     let checked = gantry(&["store", "check"], &[&data]);
-    assert!(String::from_utf8_lossy(&checked.stdout).starts_with("in order: "), "{checked:?}");
+    assert!(String::from_utf8_lossy(&checked.stdout).starts_with("ok: "), "{checked:?}");
     let key = Key::new("/registry/pods/default/p0").unwrap();
     assert!(open(&data).get(&key).await.unwrap().found.is_some(), "earlier keys are kept");
 }

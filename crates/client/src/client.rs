@@ -144,7 +144,7 @@ impl ApiClient {
             if tries > RETRIES_MAX {
                 return Err(error);
             }
-            tracing::debug!(path = request.path(), ?wait, "the server asks to wait");
+            tracing::debug!(path = request.path(), ?wait, "the server requests a delay");
             tokio::time::sleep(wait).await;
         }
     }
@@ -231,7 +231,7 @@ async fn in_time<T>(
     response: impl Future<Output = Result<T, RequestError>>,
 ) -> Result<T, RequestError> {
     let Some(timeout) = timeout else { return response.await };
-    let timed_out = || RequestError::unanswered(format!("no answer within {} s", timeout.as_secs()));
+    let timed_out = || RequestError::unanswered(format!("no response within {} s", timeout.as_secs()));
     tokio::time::timeout(timeout, response).await.unwrap_or_else(|_| Err(timed_out()))
 }
 

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_classified_by_code_reason_and_cause() {
+    fn a_response_is_classified_by_code_reason_and_cause() {
         let kind =
             |code, reason, details| RequestError::answered(code, None, &status(reason, details)).kind();
         assert_eq!(kind(404, "NotFound", "{}"), RefusalKind::NotFound);
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_says_how_long_to_wait_and_the_body_does_if_it_does_not() {
+    fn retry_after_is_read_from_the_header_or_else_the_body() {
         let wait = |header, details| {
             RequestError::answered(429, header, &status("TooManyRequests", details)).retry_after
         };
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_is_no_status_is_quoted() {
+    fn a_body_that_is_not_a_status_is_quoted() {
         assert_eq!(RequestError::answered(502, None, b" bad gateway\n").to_string(), "bad gateway");
         assert_eq!(RequestError::answered(502, None, b"").to_string(), "the server returned 502 Bad Gateway");
     }

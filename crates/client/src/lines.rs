@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn lines_are_put_together_however_they_arrive() {
+    async fn lines_are_assembled_across_chunks() {
         let parts: [&[u8]; 6] = [b"{\"a\"", b":1}\n{\"b\":2}\n{\"c", b"\"", b":3", b"}\n", b"{\"cut"];
         let mut lines = watch(parts, false);
         for want in ["{\"a\":1}\n", "{\"b\":2}\n", "{\"c\":3}\n"] {
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn frames_are_put_together_however_they_arrive() {
+    async fn frames_are_assembled_across_chunks() {
         let parts: [&[u8]; 7] =
             [b"\0\0\0\x01a\0\0\0\x02bc", b"\0\0", b"\0\x03", b"d\ne", b"\0\0\0\0", b"\0\0\0\x01", b"fcut"];
         let mut frames = watch(parts, true);

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_is_what_its_json_would_be() {
+    fn a_protobuf_status_equals_its_json() {
         let mut status = MessageWriter::default();
         status.message(1, |list| list.text(2, ""));
         status.text(2, "Failure");

@@ -99,7 +99,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[tokio::test]
-    async fn a_fence_closes_by_its_clock_and_tells_of_the_first_refusal() {
+    async fn a_fence_closes_by_its_clock_and_reports_the_first_refusal() {
         let seconds = Arc::new(AtomicU64::new(100));
         let fence = WriteFence::new({
             let seconds = Arc::clone(&seconds);

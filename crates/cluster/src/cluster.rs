@@ -277,10 +277,10 @@ impl Cluster {
             self.tasks.spawn("controllers", run);
             return;
         };
-        let start = move |turn| {
+        let start = move |shutdown| {
             let options =
                 gantry_controllers::Options { informers: Some(Informers::new()), ..options.clone() };
-            gantry_controllers::run(transport.clone(), options, turn)
+            gantry_controllers::run(transport.clone(), options, shutdown)
         };
         self.tasks.spawn("controllers", joined.run("kube-controller-manager", start));
     }
@@ -290,15 +290,15 @@ impl Cluster {
         if let Some(joined) = self.joined_nodes() {
             let (transport, options) =
                 (self.transport_as("gantry-controllers"), self.joined_controller_options());
-            let start = move |turn| gantry_controllers::run(transport.clone(), options.clone(), turn);
+            let start = move |shutdown| gantry_controllers::run(transport.clone(), options.clone(), shutdown);
             self.tasks.spawn("controllers", joined.run_when_joined("kube-controller-manager", start));
         }
         if let Some(joined) = self.joined_nodes() {
             let transport = self.transport_as("gantry-scheduler");
             let options = self.scheduler_options(Informers::new());
-            let start = move |turn| {
+            let start = move |shutdown| {
                 let options = gantry_scheduler::Options { informers: Informers::new(), ..options.clone() };
-                let run = gantry_scheduler::run(transport.clone(), options, turn);
+                let run = gantry_scheduler::run(transport.clone(), options, shutdown);
                 async {
                     run.await;
                     Ok(())

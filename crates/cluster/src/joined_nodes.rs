@@ -30,9 +30,9 @@ pub(crate) struct JoinedNodes {
 
 /// Which process runs a component of Kubernetes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Turn {
-    Ours,
-    Theirs,
+enum ComponentOwner {
+    ThisProcess,
+    OtherProcess,
 }
 
 impl JoinedNodes {
@@ -60,12 +60,12 @@ impl JoinedNodes {
     where
         F: Future<Output = Result<(), ControllerPanicked>>,
     {
-        while self.shutdown.unless(self.until(Turn::Ours, counterpart)).await.is_some() {
+        while self.shutdown.unless(self.until(ComponentOwner::ThisProcess, counterpart)).await.is_some() {
             let (switch, ended) = shutdown();
             let mut running = pin!(start(ended));
             tokio::select! {
                 done = &mut running => return done,
-                theirs = self.shutdown.unless(self.until(Turn::Theirs, counterpart)) => {
+                theirs = self.shutdown.unless(self.until(ComponentOwner::OtherProcess, counterpart)) => {
                     if theirs.is_some() {
                         tracing::info!("{counterpart} holds its lease: stopping its counterpart");
                     }
@@ -94,19 +94,19 @@ impl JoinedNodes {
     }
 
     /// Returns when this process, or another one, is to run the component.
-    async fn until(&self, turn: Turn, counterpart: &str) {
-        while self.turn(counterpart).await != turn {
+    async fn until(&self, owner: ComponentOwner, counterpart: &str) {
+        while self.owner(counterpart).await != owner {
             tokio::time::sleep(LEASE_PERIOD).await;
         }
     }
 
-    async fn turn(&self, counterpart: &str) -> Turn {
+    async fn owner(&self, counterpart: &str) -> ComponentOwner {
         let leases = resource_of::<coordination::Lease>();
         let lease = ResourcePath::object(&leases, Some(&"kube-system".into()), &counterpart.into());
         match self.api.get::<coordination::Lease>(&lease).await {
-            Ok(lease) if is_held(&Lease::parse(&lease), &self.clock) => Turn::Theirs,
+            Ok(lease) if is_held(&Lease::parse(&lease), &self.clock) => ComponentOwner::OtherProcess,
             // Most clusters have no such lease.
-            Ok(_) | Err(_) => Turn::Ours,
+            Ok(_) | Err(_) => ComponentOwner::ThisProcess,
         }
     }
 }

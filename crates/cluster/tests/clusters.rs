@@ -1,6 +1,6 @@
 //! Clusters in a process: ready when started, side by side, with a socket if requested, stopped when dropped.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 
@@ -110,7 +110,7 @@ async fn other_processes_reach_a_cluster_by_its_kubeconfig() {
 }
 
 #[tokio::test]
-async fn clusters_beside_each_other_share_nothing() {
+async fn concurrent_clusters_share_nothing() {
     let options = || Options { nodes: 0, ..Options::default() };
     let (one, other) =
         (Cluster::start_with(options()).await.unwrap(), Cluster::start_with(options()).await.unwrap());
@@ -120,7 +120,7 @@ async fn clusters_beside_each_other_share_nothing() {
 }
 
 #[tokio::test]
-async fn a_directory_is_free_again_when_its_cluster_is_dropped() {
+async fn a_directory_is_unlocked_when_its_cluster_is_dropped() {
     let directory = std::env::temp_dir().join(format!("gantry-cluster-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&directory);
     let options =
@@ -141,7 +141,7 @@ async fn a_directory_is_free_again_when_its_cluster_is_dropped() {
 }
 
 #[tokio::test]
-async fn a_node_that_was_made_to_fail_is_not_waited_for() {
+async fn a_failed_node_does_not_delay_the_start() {
     let directory = std::env::temp_dir().join(format!("gantry-cluster-failed-{}", std::process::id()));
     let _ = std::fs::remove_dir_all(&directory);
     let options =
@@ -228,7 +228,7 @@ fn held_lease(name: &str) -> Lease {
 
 /// While a kube-scheduler holds its lease, Gantry does not schedule; it does when the lease is released.
 #[tokio::test]
-async fn what_a_lease_is_held_for_is_left_to_its_holder() {
+async fn a_component_whose_lease_is_held_by_another_process_does_not_run() {
     let options = Options { nodes: 0, endpoint: Some(Endpoint::on_free_port()), ..Options::default() };
     let cluster = Cluster::start_with(options).await.unwrap();
     let (nodes, pods): (Api<Node>, Api<Pod>) =

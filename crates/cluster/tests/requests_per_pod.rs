@@ -5,7 +5,7 @@
 //! a pod is reported by its own status. The clock is tokio's and is paused: it advances only while every task is idle, so
 //! that a slow machine combines no changes, and silence means that nothing is left to write.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;

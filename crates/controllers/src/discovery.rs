@@ -147,7 +147,7 @@ mod tests {
 
     /// A1: the first version of a group is the preferred one, and the discovery of a stale group counts as failed.
     #[test]
-    fn everything_is_learnt_from_one_document() {
+    fn all_resources_are_discovered_from_one_document() {
         let document = json!({"kind": "APIGroupDiscoveryList", "items": [{"metadata": {"name": "apps"}, "versions": [
             {"version": "v1", "resources": [{"resource": "deployments", "responseKind": {"kind": "Deployment"},
                 "scope": "Namespaced", "verbs": ["list", "watch", "delete"], "subresources": [{"subresource": "scale"}]}]},
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_resources_are_no_resources() {
+    fn subresources_are_not_resources() {
         let list = json!({"resources": [
             {"name": "nodes", "kind": "Node", "namespaced": false, "verbs": ["get"]},
             {"name": "nodes/status", "kind": "Node", "namespaced": false, "verbs": ["get"]},

@@ -1,6 +1,6 @@
 //! The controllers against a cluster behind a socket: TLS and a client certificate.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::sync::Arc;
 use std::time::Duration;

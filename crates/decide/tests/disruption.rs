@@ -1,6 +1,6 @@
 //! PodDisruptionBudgets: the expected, healthy and evictable pods. The numbers were observed on Kubernetes.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,7 +8,7 @@ use std::time::Duration;
 use gantry_decide::Wake;
 use gantry_decide::disruption::triggers::{self, on_pod};
 use gantry_decide::disruption::{
-    Decision, Lookup, Observed, Scale, ScaleLookup, controllers_to_ask, decide, find_scale,
+    Decision, Lookup, Observed, Scale, ScaleLookup, controllers_with_scale, decide, find_scale,
 };
 use gantry_model::{
     BudgetRequirement, ConditionStatus, Deployment, DisruptionBudget, DisruptionBudgetStatus, Limit, Name,
@@ -69,7 +69,7 @@ fn reasons(decision: &Decision) -> Vec<&str> {
 }
 
 #[test]
-fn what_may_be_evicted_is_what_is_healthy_beyond_what_has_to_be() {
+fn disruptions_allowed_are_the_healthy_pods_beyond_the_required_ones() {
     let cases = [
         (min_available(Limit::Count(2)), [1, 3, 2, 4]),
         (min_available(Limit::Count(9)), [0, 3, 9, 4]),
@@ -95,20 +95,20 @@ fn what_may_be_evicted_is_what_is_healthy_beyond_what_has_to_be() {
 }
 
 #[test]
-fn a_fixed_minimum_asks_no_controller() {
+fn a_minimum_count_requires_no_scale() {
     let pods = pods(2, 2);
     let pods: Vec<&Pod> = pods.iter().collect();
-    assert!(controllers_to_ask(&min_available(Limit::Count(1)), &pods).is_empty());
+    assert!(controllers_with_scale(&min_available(Limit::Count(1)), &pods).is_empty());
     assert_eq!(
-        controllers_to_ask(&max_unavailable(Limit::Count(1)), &pods).len(),
+        controllers_with_scale(&max_unavailable(Limit::Count(1)), &pods).len(),
         1,
         "each is requested once"
     );
-    assert_eq!(controllers_to_ask(&min_available(Limit::Percent(1)), &pods).len(), 1);
+    assert_eq!(controllers_with_scale(&min_available(Limit::Percent(1)), &pods).len(), 1);
 }
 
 #[test]
-fn a_status_that_is_right_is_not_written_again() {
+fn an_unchanged_status_is_not_written_again() {
     let mut budget = max_unavailable(Limit::Count(1));
     budget.status = decided(&budget, &pods(2, 2), of_size(2)).status.unwrap();
     assert_eq!(decided(&budget, &pods(2, 2), of_size(2)).status, None);
@@ -117,7 +117,7 @@ fn a_status_that_is_right_is_not_written_again() {
 }
 
 #[test]
-fn a_budget_that_selects_nothing_allows_nothing_and_says_so() {
+fn a_budget_that_selects_no_pod_allows_no_disruption_and_reports_it() {
     let decision = decided(&min_available(Limit::Count(0)), &[], of_size(0));
     assert_eq!(counts(&decision), [0, 0, 0, 0]);
     assert_eq!(reasons(&decision), ["NoPods"]);
@@ -133,7 +133,7 @@ fn a_pod_without_a_controller_is_healthy_but_not_expected() {
 }
 
 #[test]
-fn a_count_that_cannot_be_made_allows_nothing_and_observes_nothing() {
+fn a_failed_count_allows_no_disruption_and_observes_no_generation() {
     let mut budget = max_unavailable(Limit::Count(1));
     budget.status = decided(&budget, &pods(3, 3), of_size(3)).status.unwrap();
     budget.meta.generation = 2;
@@ -168,7 +168,7 @@ fn an_evicted_pod_does_not_count_for_two_minutes() {
 }
 
 #[test]
-fn a_pod_on_its_way_out_is_not_healthy_and_its_eviction_is_forgotten() {
+fn a_terminating_pod_is_not_healthy_and_its_eviction_is_dropped() {
     let mut budget = min_available(Limit::Count(1));
     budget.status.disrupted = BTreeMap::from([("web-1-0".into(), NOON), ("gone".into(), NOON)]);
     let mut pods = pods(2, 2);
@@ -223,7 +223,7 @@ impl triggers::Lookup for Budgets {
 }
 
 #[test]
-fn a_pod_wakes_every_budget_that_selects_it_or_did() {
+fn a_pod_enqueues_every_budget_that_selects_or_selected_it() {
     let mut other = min_available(Limit::Count(1));
     other.meta.name = "other".into();
     other.selector = Some(Ok(selector(&[("app", "db")])));

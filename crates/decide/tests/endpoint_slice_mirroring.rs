@@ -1,6 +1,6 @@
 //! Mirroring: Endpoints that are written by hand, and their slices.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use gantry_decide::endpoint_slice_mirroring::{MANAGER, Mirroring, mirror, service_of};
 use gantry_model::{
@@ -67,7 +67,7 @@ fn addresses_of_each_family_get_a_slice_with_their_readiness() {
 }
 
 #[test]
-fn what_is_right_is_left_alone_and_what_changed_is_written() {
+fn only_changed_slices_are_written() {
     let endpoints = by_hand(&["10.1.0.1"], &[]);
     let slices = stored(&decided(&endpoints, &[]));
     assert_eq!(decided(&endpoints, &slices), Mirroring::default());
@@ -83,7 +83,7 @@ fn what_is_right_is_left_alone_and_what_changed_is_written() {
 }
 
 #[test]
-fn slices_go_with_their_endpoints_and_when_a_selector_comes() {
+fn slices_are_deleted_with_their_endpoints_and_when_a_selector_is_added() {
     let endpoints = by_hand(&["10.1.0.1"], &[]);
     let slices = stored(&decided(&endpoints, &[]));
     let slices: Vec<&EndpointSlice> = slices.iter().collect();
@@ -106,7 +106,7 @@ fn slices_go_with_their_endpoints_and_when_a_selector_comes() {
 }
 
 #[test]
-fn what_cannot_be_mirrored_is_told() {
+fn skipped_addresses_are_reported_by_an_event() {
     let many: Vec<String> = (0..1001).map(|nth| format!("10.{}.{}.1", nth / 200, nth % 200)).collect();
     let mut all: Vec<&str> = many.iter().map(String::as_str).collect();
     all.push("nonsense");

@@ -1,6 +1,6 @@
 //! EndpointSlices: which endpoint is put into which slice, and which slices are written.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 
@@ -86,7 +86,7 @@ fn a_service_without_endpoints_has_one_empty_slice_that_is_used_for_the_first_en
 }
 
 #[test]
-fn few_new_endpoints_go_into_the_fullest_slice_that_has_room_for_all() {
+fn few_new_endpoints_are_added_to_the_fullest_slice_with_capacity_for_all() {
     let slices = [
         slice("web-a", &endpoints(0..40)),
         slice("web-b", &endpoints(40..130)),
@@ -107,7 +107,7 @@ fn slices_that_change_anyway_are_filled_up_first() {
 }
 
 #[test]
-fn slices_are_not_merged_for_tidiness_and_empty_ones_are_deleted() {
+fn slices_are_not_merged_and_empty_ones_are_deleted() {
     let slices = [slice("web-a", &endpoints(0..100)), slice("web-b", &endpoints(100..150))];
     assert_eq!(summary(&decided(&service(), &endpoints(90..110), &slices)), "web-a=10 web-b=10");
     assert_eq!(summary(&decided(&service(), &endpoints(0..100), &slices)), "-web-b");
@@ -122,7 +122,7 @@ fn slices_of_an_earlier_service_of_the_name_are_deleted_and_not_reused() {
 }
 
 #[test]
-fn slices_of_a_family_that_the_service_has_no_more_are_deleted() {
+fn slices_of_a_removed_address_family_are_deleted() {
     let mut other = slice("web-six", &endpoints(0..1));
     other.content.family = Some(IpFamily::V6);
     let kept = slice("web-four", &endpoints(0..1));
@@ -141,14 +141,14 @@ fn a_service_of_two_families_has_slices_of_both() {
 }
 
 #[test]
-fn nothing_is_created_for_a_service_that_goes() {
+fn nothing_is_created_for_a_deleted_service() {
     let mut going = service();
     going.meta.deleting = Some(NOON);
     assert_eq!(decided(&going, &endpoints(0..3), &[]), Decision::default());
 }
 
 #[test]
-fn labels_of_the_service_are_handed_on_and_those_that_say_whose_it_is_are_not_theirs_to_give() {
+fn labels_of_the_service_are_copied_except_those_of_ownership() {
     let mut labelled = service();
     labelled.meta.labels = labels(&[("team", "red"), (keys::SERVICE_NAME, "other")]);
     let slices = [slice("web-a", &endpoints(0..1))];
@@ -163,10 +163,10 @@ fn a_change_is_dated_by_the_first_pod_that_changed_since() {
     let mut times = TriggerTimes::default();
     let at = |pod: Pod, seconds| Pod { readiness_changed: Some(noon_plus(seconds)), ..pod };
     let (a, b) = (at(endpoint(0), 3), at(endpoint(1), 5));
-    assert_eq!(times.look(&service(), &[&a]), Some(NOON), "the Service is new");
-    assert_eq!(times.look(&service(), &[&a]), None, "nothing is new");
-    assert_eq!(times.look(&service(), &[&at(endpoint(0), 7), &b]), Some(noon_plus(5)), "the older of two");
-    assert_eq!(times.look(&service(), &[&b]), None, "a deleted pod has no time");
+    assert_eq!(times.observe(&service(), &[&a]), Some(NOON), "the Service is new");
+    assert_eq!(times.observe(&service(), &[&a]), None, "nothing is new");
+    assert_eq!(times.observe(&service(), &[&at(endpoint(0), 7), &b]), Some(noon_plus(5)), "the older of two");
+    assert_eq!(times.observe(&service(), &[&b]), None, "a deleted pod has no time");
     times.forget(&service().meta.key());
-    assert_eq!(times.look(&service(), &[&b]), Some(NOON));
+    assert_eq!(times.observe(&service(), &[&b]), Some(NOON));
 }

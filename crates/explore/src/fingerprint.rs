@@ -177,7 +177,7 @@ impl Fingerprint<'_> {
                 is_current.hash(&mut self.hasher);
                 if self.world.is_timed {
                     report
-                        .next_look
+                        .next_available_at
                         .map(|look| self.age(Some(look), self.world.min_ready_seconds))
                         .hash(&mut self.hasher);
                 }

@@ -152,8 +152,8 @@ fn counters_nest(deployment: &Deployment, state: &State) -> Option<String> {
     })
 }
 
-/// The properties that hold in states at rest.
-pub(crate) fn at_rest(state: &State, world: &SmallWorld) -> Option<String> {
+/// The properties that hold in settled states.
+pub(crate) fn settled(state: &State, world: &SmallWorld) -> Option<String> {
     let deployment = state.server.deployment.as_ref()?;
     orphaned(state).or_else(|| state.unfinished(world)).or_else(|| {
         if deployment.paused { paused(deployment, state) } else { rolled_out(deployment, state, world) }

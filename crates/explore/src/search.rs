@@ -1,8 +1,8 @@
-//! The search: breadth first through all states, and then backwards from the states at rest.
+//! The search: breadth first through all states, and then backwards from the settled states.
 //!
 //! The first violation found is thus at the end of a shortest path. A run in which no transition is starved ends in a
-//! set of states that it cannot leave; so if a state at rest can be reached from every state without users and faults,
-//! every such run ends at rest.
+//! set of states that it cannot leave; so if a settled state can be reached from every state without users and faults,
+//! every such run settles.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -23,7 +23,7 @@ pub struct Exploration {
     /// The longest of the shortest paths.
     pub depth: usize,
     /// States that only faults and users can leave.
-    pub at_rest: usize,
+    pub settled: usize,
     /// Whether all states were visited.
     pub is_complete: bool,
     /// The first violation.
@@ -54,7 +54,7 @@ struct Search<'a> {
     reached: Vec<Reached>,
     /// Which states lead to which without a user or a fault.
     by_itself: Vec<(u32, u32)>,
-    at_rest: Vec<u32>,
+    settled: Vec<u32>,
     transitions: usize,
 }
 
@@ -65,18 +65,18 @@ pub fn explore(world: &SmallWorld, states_max: usize) -> Exploration {
         seen: BTreeMap::new(),
         reached: Vec::new(),
         by_itself: Vec::new(),
-        at_rest: Vec::new(),
+        settled: Vec::new(),
         transitions: 0,
     };
     let (mut violation, is_complete) = search.forwards(states_max);
     if violation.is_none() && is_complete {
-        violation = search.never_at_rest();
+        violation = search.never_settled();
     }
     Exploration {
         states: search.reached.len(),
         transitions: search.transitions,
         depth: search.reached.last().map_or(0, |reached| usize::from(reached.depth)),
-        at_rest: search.at_rest.len(),
+        settled: search.settled.len(),
         is_complete,
         violation,
     }
@@ -113,8 +113,8 @@ impl Search<'_> {
         let enabled = state.enabled(self.world);
         let rests = enabled.by_itself.is_empty();
         if rests {
-            self.at_rest.push(id);
-            if let Some(broken) = properties::at_rest(state, self.world) {
+            self.settled.push(id);
+            if let Some(broken) = properties::settled(state, self.world) {
                 return Some(self.violation(id, broken));
             }
         }
@@ -139,10 +139,10 @@ impl Search<'_> {
     }
 
     /// Finds a state from which rest cannot be reached without users and faults.
-    fn never_at_rest(&mut self) -> Option<BrokenProperty> {
+    fn never_settled(&mut self) -> Option<BrokenProperty> {
         self.by_itself.sort_unstable_by_key(|(_, to)| *to);
         let mut comes_to_rest = vec![false; self.reached.len()];
-        let mut waiting = self.at_rest.clone();
+        let mut waiting = self.settled.clone();
         for id in &waiting {
             comes_to_rest[*id as usize] = true;
         }
@@ -156,7 +156,7 @@ impl Search<'_> {
         }
         let stuck = comes_to_rest.iter().position(|rests| !rests)?;
         let id = u32::try_from(stuck).unwrap_or(u32::MAX);
-        Some(self.violation(id, "every run comes to rest: from here on none does".to_owned()))
+        Some(self.violation(id, "a state without a path to a settled state".to_owned()))
     }
 
     /// A violation with the path to it.
@@ -194,8 +194,8 @@ impl fmt::Display for BrokenProperty {
 
 impl fmt::Display for Exploration {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { states, transitions, depth, at_rest, .. } = self;
-        write!(f, "{states} states, {transitions} transitions, depth {depth}, {at_rest} at rest")?;
+        let Self { states, transitions, depth, settled, .. } = self;
+        write!(f, "{states} states, {transitions} transitions, depth {depth}, {settled} settled")?;
         if self.is_complete || self.violation.is_some() { Ok(()) } else { f.write_str(", cut off") }
     }
 }

@@ -271,7 +271,7 @@ impl State {
         written[index] = written[index].max(version);
     }
 
-    /// The remaining work of the ReplicaSet controller on a set that is not queued; `None` in a state at rest.
+    /// The remaining work of the ReplicaSet controller on a set that is not queued; `None` in a settled state.
     pub(crate) fn unfinished_set(&self, set: &ReplicaSet) -> Option<String> {
         let pods: Vec<Pod> = self.cache.pods.values().map(|pod| Pod::clone(pod)).collect();
         let classified = classify_pods(set, ExpectationState::Satisfied, &pods).ok()?;

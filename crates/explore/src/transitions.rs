@@ -334,7 +334,7 @@ impl State {
         }
     }
 
-    /// The remaining work of a sync although nothing is queued; `None` in a state at rest.
+    /// The remaining work of a sync although nothing is queued; `None` in a settled state.
     pub(crate) fn unfinished(&self, world: &SmallWorld) -> Option<String> {
         let web = self.server.deployment.as_ref()?;
         let sets: Vec<&ReplicaSet> = self.server.owned_sets().map(|set| &**set).collect();
@@ -344,7 +344,7 @@ impl State {
         let decision = decide(self.now(), &observed);
         let step = decision.steps.iter().find(|step| !matches!(step.action, Action::Emit(_)));
         if let Some(step) = step {
-            return Some(format!("nothing remains to be done at rest: {}", step.action));
+            return Some(format!("an action remains in a settled state: {}", step.action));
         }
         sets.into_iter().find_map(|set| self.unfinished_set(set))
     }

@@ -3,7 +3,7 @@
 //!
 //! `cargo xtask search explore` explores all worlds.
 
-#![allow(clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::panic, reason = "tests fail by panicking")]
 
 use gantry_decide::deployment::Repairs;
 use gantry_explore::{
@@ -37,7 +37,7 @@ fn every_interleaving_of_small_rollouts_ends_well() {
     assert!(
         explored
             .iter()
-            .all(|exploration| exploration.at_rest > 0 && exploration.transitions > exploration.states)
+            .all(|exploration| exploration.settled > 0 && exploration.transitions > exploration.states)
     );
 }
 
@@ -59,9 +59,9 @@ fn violated_within(world: &SmallWorld, states: usize) -> Option<String> {
 #[test]
 fn the_same_scenario_gives_the_same_numbers() {
     let numbers = || {
-        let Exploration { states, transitions, depth, at_rest, .. } =
+        let Exploration { states, transitions, depth, settled, .. } =
             holds(&SmallWorld::new(1, rolling(1, 1)).with(&change()));
-        (states, transitions, depth, at_rest)
+        (states, transitions, depth, settled)
     };
     assert_eq!(numbers(), numbers());
 }
@@ -113,7 +113,7 @@ fn ignored_refusals_are_noticed() {
 }
 
 #[test]
-fn new_pods_beside_old_ones_are_noticed() {
+fn new_pods_before_the_end_of_old_ones_are_noticed() {
     let broken = mutated(Mutant::OldPodsOverlooked, SmallWorld::new(1, Strategy::Recreate).with(&change()));
     assert!(broken.starts_with("Recreate raises no set beside pods of another"), "{broken}");
 }
@@ -126,7 +126,7 @@ fn a_reused_revision_is_noticed() {
 
 /// kubernetes/kubernetes#138036, #102551: with maxSurge 0, scaled to the present size of the old set.
 #[test]
-fn kubernetes_takes_an_outdated_annotation_for_a_scaling_event_for_ever() {
+fn kubernetes_detects_an_outdated_annotation_as_a_scaling_event_forever() {
     let mut world =
         SmallWorld::new(2, rolling(0, 1)).with(&[UserAction::SetTemplate(1), UserAction::Scale(1)]);
     let (broken, path) = violated(&world);

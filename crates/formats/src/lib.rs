@@ -2,7 +2,7 @@
 //!
 //! [`text_enum`] declares an enum whose variants have a text each.
 //!
-//! *Invariant:* a leaf: it knows no object and no other crate of the workspace.
+//! *Invariant:* a leaf: it has no objects and depends on no other crate of the workspace.
 
 pub mod base64;
 pub mod bootstrap_token;

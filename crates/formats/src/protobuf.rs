@@ -1,4 +1,4 @@
-//! The protobuf wire format: tags, variable-length integers, lengths. It knows no messages.
+//! The protobuf wire format: tags, variable-length integers, lengths. It has no messages.
 
 use std::fmt;
 
@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_messages_are_read_back() {
         let mut writer = MessageWriter::default();
         writer.text(1, "v1");
         writer.int32(2, -1);
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_is_cut_short_ends_with_an_error() {
+    fn a_truncated_message_ends_with_an_error() {
         for cut in [
             &[0x0a, 5, b'x'][..],
             &[0x80],
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_have_the_words_of_go() {
+    fn errors_have_the_messages_of_go() {
         let message = |bytes| fields(bytes).next().unwrap().unwrap_err().to_string();
         assert_eq!(message(&[0x0b]), "proto: illegal wireType 3");
         assert_eq!(message(&[0x02, 0x00]), "proto: illegal tag 0 (wire type 2)");

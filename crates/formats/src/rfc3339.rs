@@ -285,7 +285,7 @@ mod tests {
 
     /// The messages equal the messages of Go's `time.Parse`.
     #[test]
-    fn errors_name_what_is_wrong() {
+    fn errors_have_the_messages_of_time_parse() {
         let cases = [
             ("yesterday", Err(("yesterday", "2006"))),
             ("2026-1-01", Err(("1-01", "01"))),

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_a_client_are_taken_one_by_one_as_they_arrive() {
+    fn frames_of_a_client_are_decoded_as_they_arrive() {
         let (ping, close) = ([0x89, 0x82, 1, 2, 3, 4, b'h' ^ 1, b'i' ^ 2], [0x88, 0x80, 1, 2, 3, 4]);
         let sent: Vec<u8> = [0x81, 0x81, 0, 0, 0, 0, b'x'].into_iter().chain(ping).chain(close).collect();
         let (mut received, mut frames) = (Vec::new(), Vec::new());
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_client_may_send_ends_the_connection() {
+    fn invalid_frames_close_the_connection() {
         for wrong in [vec![0x81, 1], vec![0x82, 0xff, 0, 0, 0, 0, 1, 0, 0, 0]] {
             assert_eq!(take_client_frame(&mut wrong.clone()), Some(ClientFrame::Close), "{wrong:?}");
         }

@@ -83,7 +83,7 @@ fn exchange(
         let response = match within {
             None => call.await,
             Some(within) => tokio::time::timeout(within, call).await.unwrap_or_else(|_elapsed| {
-                Err(Status::deadline_exceeded(format!("no answer within {within:?}")))
+                Err(Status::deadline_exceeded(format!("no response within {within:?}")))
             }),
         };
         Ok(response?.into_inner())

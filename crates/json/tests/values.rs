@@ -1,6 +1,6 @@
 //! Values behave like those of `serde_json`, under any sequence of operations.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should stop")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_json::{Map, SmolStr, Value, from_value, json, to_value};
 use proptest::collection::{btree_map, vec};

@@ -154,7 +154,7 @@ impl ClientContext {
     }
 
     /// Prints on standard error that nothing was found: in the namespace, or anywhere.
-    pub(crate) fn tell_nothing_found(&mut self, anywhere: bool) {
+    pub(crate) fn print_no_resources_found(&mut self, anywhere: bool) {
         if anywhere {
             self.eprintln("No resources found");
         } else {

@@ -231,16 +231,16 @@ impl Connection {
         let start = "hint: start a cluster with `gantry up`, or name a file with --kubeconfig or KUBECONFIG";
         if self.listed.is_empty() && !self.clusters.is_empty() {
             return Failure::other(format!(
-                "no cluster to talk to: several clusters are running\nhint: name one with --context{}",
+                "no cluster configured: several clusters are running\nhint: name one with --context{}",
                 self.known(KubeconfigEntry::Context)
             ));
         }
         if self.listed.is_empty() {
-            return Failure::other(format!("no cluster to talk to: there is no kubeconfig\n{start}"));
+            return Failure::other(format!("no cluster configured: there is no kubeconfig\n{start}"));
         }
         let files: Vec<String> = self.listed.iter().map(|file| file.display().to_string()).collect();
         Failure::other(format!(
-            "no cluster to talk to: KUBECONFIG names {}, which does not exist\n{start}",
+            "no cluster configured: KUBECONFIG names {}, which does not exist\n{start}",
             files.join(" and ")
         ))
     }

@@ -378,7 +378,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn documents_are_parted_and_lists_opened() {
+    fn documents_are_split_and_lists_flattened() {
         let text = "# first\nkind: A\n---\n---\nkind: List\nitems:\n- kind: B\n- kind: C\n---\n# nothing\n";
         let kinds: Vec<_> =
             parse("s.yaml", text).unwrap().into_iter().map(|one| one.object["kind"].clone()).collect();

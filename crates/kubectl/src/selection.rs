@@ -73,9 +73,9 @@ impl FoundObject {
 }
 
 impl Selection {
-    /// A selection by these words only.
-    pub fn words(words: Vec<String>) -> Self {
-        Self { words, ..Self::default() }
+    /// A selection by these arguments only.
+    pub fn from_arguments(arguments: Vec<String>) -> Self {
+        Self { words: arguments, ..Self::default() }
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,6 +1,6 @@
 //! Owners after writes of several recordings: creations of every kind, updates, patches and writes to subresources.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeMap;
 
@@ -90,7 +90,7 @@ fn before_admission(sent: &Value, response: &Value) -> Value {
 /// A3.13 to A3.16: the creator of an object owns the fields that were sent or defaulted, and none that the server
 /// added.
 #[test]
-fn a_creator_owns_what_was_sent_and_defaulted() {
+fn a_creator_owns_sent_and_defaulted_fields() {
     let mut kinds = BTreeMap::new();
     for case in [
         "configmap_create",
@@ -138,7 +138,7 @@ fn a_creator_owns_what_was_sent_and_defaulted() {
 
 /// A3.13, A3.15, A3.16: updates, patches and writes to `/status`, in sequence.
 #[test]
-fn writers_gain_what_they_change() {
+fn writers_own_the_fields_that_they_change() {
     let mut writes = 0;
     for case in [
         "writes.no_op",
@@ -180,7 +180,7 @@ fn writers_gain_what_they_change() {
 
 /// A3.18: scaling takes the replicas from their owner; replicas of zero, which a Scale omits, have no owner.
 #[test]
-fn a_parent_follows_its_scale() {
+fn ownership_of_replicas_follows_writes_to_the_scale() {
     let exchanges = recorded("writes.scale_write");
     let mut parent = exchanges[0]["body"].clone();
     let mut replicas = json!({"replicas": 1});

@@ -1,6 +1,6 @@
 //! Properties of any sets of paths, any applied configurations and any invalid input.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -152,7 +152,7 @@ fn applied(live: Option<&Value>, stated: &Value, manager: &str) -> Option<(Value
 proptest! {
     /// A3.14: an encoded set decodes to itself.
     #[test]
-    fn sets_survive_being_written(paths in paths()) {
+    fn field_sets_survive_encoding(paths in paths()) {
         let set = set(&paths);
         let text = set.encode().to_string();
         prop_assert_eq!(FieldSet::decode(&gantry_json::from_str(&text).unwrap()), Ok(set));
@@ -160,7 +160,7 @@ proptest! {
 
     /// A3.15: operations on sets of paths have the results of operations on plain sets.
     #[test]
-    fn sets_keep_the_laws_of_sets(one in paths(), other in paths()) {
+    fn field_sets_obey_set_algebra(one in paths(), other in paths()) {
         let (a, b) = (set(&one), set(&other));
         let (x, y) = (naive(&a), naive(&b));
         prop_assert_eq!(a.len(), x.len());
@@ -194,7 +194,7 @@ proptest! {
 
     /// A3.22: applying only fields without other owners never conflicts, and takes no field from another manager.
     #[test]
-    fn disjoint_statements_never_conflict(one in statement(), other in statement()) {
+    fn disjoint_apply_configurations_never_conflict(one in statement(), other in statement()) {
         let (live, _) = applied(None, &one, "m1").unwrap();
         let owned = fields_of(&pods(), &one);
         let mut other = other;
@@ -217,7 +217,7 @@ proptest! {
 
     /// A3.22: with force the object has the applied values.
     #[test]
-    fn force_always_has_its_way(one in statement(), other in statement()) {
+    fn force_never_conflicts(one in statement(), other in statement()) {
         let (live, _) = applied(None, &one, "m1").unwrap();
         let forced = write("m2", |write| apply(Some(&live), &other, write, OnConflict::Force)).unwrap();
         let difference = compare(&pods(), &other, &forced.object);
@@ -227,7 +227,7 @@ proptest! {
 
     /// A3.15: after any write, the writer owns the fields that differ from before.
     #[test]
-    fn a_writer_owns_what_it_changed(one in statement(), other in statement()) {
+    fn a_writer_owns_the_changed_fields(one in statement(), other in statement()) {
         // Stored objects have no empty lists and maps.
         let one = empties::in_form(Form::Stored, &pods(), &one);
         let (old, _) = applied(None, &one, "m1").unwrap();
@@ -247,7 +247,7 @@ proptest! {
 
     /// Appendix E, A3.22: without declarations anything can be applied, and applying it again changes nothing.
     #[test]
-    fn anything_goes_where_nothing_is_known(before in nonsense(4), stated in nonsense(4), other in nonsense(4)) {
+    fn anything_can_be_applied_without_declarations(before in nonsense(4), stated in nonsense(4), other in nonsense(4)) {
         let nature = loose();
         // An empty list of containers owns nothing, and managers without fields have no entry, so all have a label.
         let dressed = |spec: &Value| {
@@ -275,7 +275,7 @@ proptest! {
 
     /// Appendix E: ownership panics for no schema and no object.
     #[test]
-    fn nonsensical_schemas_are_survived(schema in nonsense(5), live in nonsense(5), stated in nonsense(5)) {
+    fn invalid_schemas_never_panic(schema in nonsense(5), live in nonsense(5), stated in nonsense(5)) {
         for nature in [custom(&schema), custom(&json!({"type": "object", "properties": {"spec": schema}})), loose()] {
             let mut dressed = json!({"apiVersion": "v1", "kind": "Pod", "metadata": {}, "spec": stated});
             let _ = write_to(&nature, "kubectl", |write| apply(Some(&live), &dressed, write, OnConflict::Refuse));
@@ -285,7 +285,7 @@ proptest! {
 
     /// Ownership and apply panic for no input.
     #[test]
-    fn nonsense_is_survived(live in nonsense(5), stated in nonsense(5), record in nonsense(4)) {
+    fn invalid_input_never_panics(live in nonsense(5), stated in nonsense(5), record in nonsense(4)) {
         let mut live = live;
         if let Some(metadata) = live.get_mut("metadata").and_then(Value::as_object_mut) {
             metadata.insert("managedFields".to_owned(), record.clone());

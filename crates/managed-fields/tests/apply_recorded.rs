@@ -3,7 +3,7 @@
 //! Defaults, admission and validation are not replayed: their results are taken from the recorded response. Compared
 //! are the managed fields, every value that apply determines, conflicts and refusals.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_managed_fields::apply::{Applied, Change, OnConflict, apply};
@@ -240,7 +240,7 @@ fn picked(object: &Value, like: &Value) -> Value {
 
 /// A3.22, A3.24, A3.26: an applier owns the fields that it applies, and removes those that it no longer applies.
 #[test]
-fn applying_states_changes_and_removes() {
+fn applying_owns_changes_and_removes_fields() {
     for case in
         ["create", "create_deployment", "update", "remove_by_omission", "remove_falls_back_to_default"]
     {
@@ -250,7 +250,7 @@ fn applying_states_changes_and_removes() {
 
 /// A3.16: an object without tracked fields has no entries.
 #[test]
-fn nothing_stated_is_nothing_owned() {
+fn an_object_without_tracked_fields_has_no_entries() {
     Replay::play("nothing_to_own");
 }
 
@@ -272,7 +272,7 @@ fn lists_maps_and_atomics_merge_by_the_schema() {
 
 /// A3.15: updaters own the fields that they change, and other managers lose them.
 #[test]
-fn ordinary_writes_take_what_they_change() {
+fn updates_own_the_fields_that_they_change() {
     for case in [
         "ownership_of_updates",
         "ownership_of_deployment_lists",
@@ -285,7 +285,7 @@ fn ordinary_writes_take_what_they_change() {
 
 /// A3.16, A3.24: a write to `/status` has its own entry and does not own the spec.
 #[test]
-fn status_is_applied_by_itself() {
+fn status_is_applied_separately() {
     Replay::play("status");
 }
 
@@ -297,19 +297,19 @@ fn entries_are_in_order() {
 
 /// A3.18, A3.20: clients may write managed fields; without any the first apply conflicts with `before-first-apply`.
 #[test]
-fn the_record_may_be_written_by_hand() {
+fn managed_fields_can_be_written_by_clients() {
     Replay::play("managed_fields_by_hand");
 }
 
 /// A3.25: kubectl has no conflicts with its own client-side apply, and the annotation is updated.
 #[test]
-fn kubectl_finds_its_way_over_from_client_side_apply() {
+fn kubectl_migrates_from_client_side_apply() {
     Replay::play("after_client_side_apply");
 }
 
 /// A3.20: an applied resource version is merged into the object, so that the following update can check it.
 #[test]
-fn a_stated_resource_version_is_passed_on() {
+fn an_applied_resource_version_is_passed_on() {
     let exchanges = recorded("optimistic");
     let first = exchanges[0].apply_to(None).unwrap();
     let live = seed(&exchanges[0].value["body"], &first.object["metadata"]["managedFields"]);
@@ -323,7 +323,7 @@ fn a_stated_resource_version_is_passed_on() {
 
 /// A3.20, A3.21: wrong kinds, applied managed fields, undeclared fields, duplicate keys, wrong types.
 #[test]
-fn statements_out_of_shape_are_refused() {
+fn invalid_apply_configurations_are_refused() {
     let ours = [("refusals", &[1, 2, 3, 4, 8, 9][..]), ("invalid", &[3][..])];
     for (case, places) in ours {
         let exchanges = recorded(case);
@@ -378,7 +378,7 @@ fn scaling_is_recorded_on_the_parent() {
 
 /// A3.18: writes to `/status` and to `/scale` have their own entries, beside the first entry of the writer.
 #[test]
-fn subresource_writes_have_entries_of_their_own() {
+fn subresource_writes_have_separate_entries() {
     let exchanges = recorded("ownership_of_status_and_scale");
     let stored = &exchanges[3].value["body"];
     let mut parent = seed(stored, &Value::Null);

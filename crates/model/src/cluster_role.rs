@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_rule_comes_back_without_its_empty_lists() {
+    fn a_rule_is_encoded_without_empty_lists() {
         let wire = wire::PolicyRule {
             verbs: vec!["get".to_owned()],
             api_groups: Some(vec![String::new()]),

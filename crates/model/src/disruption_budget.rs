@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_status_comes_back_as_it_was_written() {
+    fn a_status_is_encoded_as_it_was_decoded() {
         let status = DisruptionBudgetStatus {
             observed_generation: 3,
             disrupted: [("web-1".into(), Timestamp::from_secs(7))].into(),

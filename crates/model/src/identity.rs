@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn an_identity_reads_like_a_path() {
+    fn an_identity_is_displayed_as_a_path() {
         assert_eq!(
             identity("Pod", "v1", Some("shop"), "web-1", "u-1").to_string(),
             "v1/Pod shop/web-1 (uid u-1)"

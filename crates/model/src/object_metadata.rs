@@ -98,7 +98,7 @@ mod tests {
 
     /// G2.2: a finalizer determines the propagation only once the object is being deleted.
     #[test]
-    fn finalizers_speak_only_of_what_is_being_deleted() {
+    fn finalizers_determine_propagation_only_during_deletion() {
         let parse = |finalizer: &str, deleting: bool| {
             let meta = ObjectMeta {
                 finalizers: Some(vec!["example.com/held".into(), finalizer.into()]),

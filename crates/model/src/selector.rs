@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_selector_survives_the_way_to_the_wire_and_back() {
+    fn a_selector_survives_encoding() {
         let mut wire = expression("tier", "In", &["gold"]);
         wire.match_labels = Some(labels(&[("app", "web")]));
         let selector = Selector::parse(wire.clone()).unwrap();

@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wire_carries_whole_seconds() {
+    fn timestamps_are_encoded_in_whole_seconds() {
         let half_past = Timestamp::from_nanos(1_500_000_000);
         assert_eq!(Timestamp::parse(&half_past.render()), Timestamp::from_secs(1));
         assert_eq!(half_past.to_whole_seconds(), Timestamp::from_secs(1));

@@ -141,7 +141,7 @@ mod tests {
     ];
 
     #[test]
-    fn every_text_is_kept() {
+    fn every_text_is_preserved() {
         for text in TEXTS {
             assert_eq!(&*Uid::from(text).text(), text);
             assert_eq!(Uid::from(text.to_owned()).to_string(), text);

@@ -8,7 +8,7 @@ use gantry_cri::Runtime;
 use gantry_decide::events::Subject;
 use gantry_model::{Event, ObjectKey, Timestamp};
 use gantry_nodes::pod_lifecycle::{
-    FoundPod, NodeRoom, Pod, PodRun, ResourceRoom, RuntimeAction, RuntimeReport,
+    FoundPod, NodeCapacity, Pod, PodRun, ResourceCapacity, RuntimeAction, RuntimeReport,
 };
 use gantry_nodes::{CachedPod, NodeRuntime, is_over};
 use gantry_runtime::informer::{Cached as _, Plain};
@@ -64,7 +64,7 @@ pub(crate) struct Agent {
 
 /// A pod on this node.
 #[derive(Clone, Debug)]
-pub(crate) struct AgentPlace {
+pub(crate) struct AgentPodResources {
     uid: String,
     is_host_network: bool,
 }
@@ -75,7 +75,7 @@ impl Agent {
         PodFiles::new(&self.root, uid)
     }
 
-    /// Returns what the node knows about a pod.
+    /// Returns the node's state of the pod.
     pub(crate) fn pod_facts(&self, pod: &core::Pod) -> PodFacts {
         let uid = pod.metadata.uid.as_deref().unwrap_or_default();
         let is_host = pod.spec.as_ref().is_some_and(|spec| spec.host_network == Some(true));
@@ -111,8 +111,8 @@ pub(crate) struct AgentRuntime {
 }
 
 impl AgentRuntime {
-    /// Returns the room of the node for a pod, besides the other pods that it has accepted.
-    fn room_beside(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> NodeRoom {
+    /// Returns the capacity of the node for a pod, besides the other pods that it has accepted.
+    fn free_resources(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> NodeCapacity {
         let (mut cpu, mut memory) = (0, 0);
         let is_other = |other: &&Arc<CachedPod>| {
             other.uid() != pod.uid() && !is_over(&other.wire) && self.agent.pods.is_known(&other.uid().text())
@@ -125,15 +125,15 @@ impl AgentRuntime {
         let machine = &self.agent.facts.machine;
         let cpus = i128::try_from(machine.cpus).unwrap_or(0) * BILLION;
         let bytes = i128::from(machine.memory / 1024 * 1024) * BILLION;
-        NodeRoom {
-            cpu: ResourceRoom { allocatable: cpus, used: cpu },
-            memory: ResourceRoom { allocatable: bytes, used: memory },
+        NodeCapacity {
+            cpu: ResourceCapacity { allocatable: cpus, used: cpu },
+            memory: ResourceCapacity { allocatable: bytes, used: memory },
         }
     }
 }
 
 impl NodeRuntime for AgentRuntime {
-    type Place = AgentPlace;
+    type PodResources = AgentPodResources;
 
     fn parse(&self, pod: &core::Pod) -> (Pod, Vec<Event>) {
         (Pod::parse_real(pod), Vec::new())
@@ -145,7 +145,7 @@ impl NodeRuntime for AgentRuntime {
         pod: &Pod,
         pods: &Informer<CachedPod>,
         now: Timestamp,
-    ) -> Option<(AgentPlace, PodRun)> {
+    ) -> Option<(AgentPodResources, PodRun)> {
         let spec = object.wire.spec.as_ref()?;
         if spec.node_name.as_deref() != Some(&self.agent.facts.name) || is_over(&object.wire) {
             return None;
@@ -160,62 +160,62 @@ impl NodeRuntime for AgentRuntime {
         let mut run = PodRun::resume(pod, status, &found, now);
         if is_new {
             let rejection = self.agent.evictions.rejection(&object.wire);
-            let rejection = rejection.or_else(|| pod.rejection(&self.room_beside(object, pods)));
+            let rejection = rejection.or_else(|| pod.rejection(&self.free_resources(object, pods)));
             if let Some(rejection) = rejection {
                 run.receive(pod, RuntimeReport::Rejected(rejection), now);
             }
         }
-        Some((AgentPlace { uid, is_host_network: spec.host_network == Some(true) }, run))
+        Some((AgentPodResources { uid, is_host_network: spec.host_network == Some(true) }, run))
     }
 
-    fn release(&self, place: AgentPlace) {
-        if let Some(key) = self.agent.pods.get(&place.uid).and_then(|known| known.key) {
+    fn release(&self, resources: AgentPodResources) {
+        if let Some(key) = self.agent.pods.get(&resources.uid).and_then(|known| known.key) {
             // A pod whose sandbox could never be created has an empty one; others are removed with their sandbox.
-            let name = log_directory_name(key.namespace.as_str(), key.name.as_str(), &place.uid);
+            let name = log_directory_name(key.namespace.as_str(), key.name.as_str(), &resources.uid);
             let _ = std::fs::remove_dir(Path::new(&self.agent.settings.logs).join(name));
         }
-        self.agent.pods.remove(&place.uid);
-        self.agent.objects.forget(&place.uid);
+        self.agent.pods.remove(&resources.uid);
+        self.agent.objects.forget(&resources.uid);
         self.agent.cleanup.notify_one();
     }
 
-    fn is_failed(&self, _: &AgentPlace) -> bool {
+    fn is_failed(&self, _: &AgentPodResources) -> bool {
         false
     }
 
-    fn addresses(&self, place: &AgentPlace) -> (String, String) {
+    fn addresses(&self, resources: &AgentPodResources) -> (String, String) {
         let node = self.agent.facts.address.clone();
-        if place.is_host_network {
+        if resources.is_host_network {
             return (node.clone(), node);
         }
-        let known = self.agent.pods.get(&place.uid).unwrap_or_default();
+        let known = self.agent.pods.get(&resources.uid).unwrap_or_default();
         (node, known.ips.into_iter().next().unwrap_or_default())
     }
 
-    fn images(&self, _: &AgentPlace) -> BTreeSet<String> {
+    fn images(&self, _: &AgentPodResources) -> BTreeSet<String> {
         BTreeSet::new()
     }
 
-    fn add_images(&self, _: &AgentPlace, _: Vec<String>) {}
+    fn add_images(&self, _: &AgentPodResources, _: Vec<String>) {}
 
-    fn room(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> Option<NodeRoom> {
-        Some(self.room_beside(pod, pods))
+    fn capacity(&self, pod: &CachedPod, pods: &Informer<CachedPod>) -> Option<NodeCapacity> {
+        Some(self.free_resources(pod, pods))
     }
 
-    fn observe(&self, place: &mut AgentPlace, pod: &Pod, run: &mut PodRun, now: Timestamp) {
-        for report in self.agent.pods.take_reports(&place.uid) {
+    fn observe(&self, resources: &mut AgentPodResources, pod: &Pod, run: &mut PodRun, now: Timestamp) {
+        for report in self.agent.pods.take_reports(&resources.uid) {
             let exited = match &report {
                 RuntimeReport::Exited { exit, .. } => Some(exit.id.clone()),
                 _ => None,
             };
             let is_news = run.receive(pod, report, now);
             if let Some(id) = exited.filter(|_| is_news) {
-                self.agent.pods.change(&place.uid, |known| known.handle_exit(id));
+                self.agent.pods.change(&resources.uid, |known| known.handle_exit(id));
             }
         }
     }
 
-    fn carry_out(&self, _: &mut AgentPlace, object: &Arc<CachedPod>, actions: Vec<RuntimeAction>) {
+    fn carry_out(&self, _: &mut AgentPodResources, object: &Arc<CachedPod>, actions: Vec<RuntimeAction>) {
         for action in actions {
             let carry_out = self.agent.clone().carry_out(object.clone(), action);
             let shutdown = self.shutdown.clone();
@@ -223,7 +223,7 @@ impl NodeRuntime for AgentRuntime {
         }
     }
 
-    fn record(&self, _: &AgentPlace, subject: Subject, event: Event) {
+    fn record(&self, _: &AgentPodResources, subject: Subject, event: Event) {
         self.agent.events.record(EVENT_SOURCE, subject, event);
     }
 }

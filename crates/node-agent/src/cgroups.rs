@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn cgroups_of_pods_that_are_gone_are_removed() {
+    fn cgroups_of_deleted_pods_are_removed() {
         let cgroups = cgroups("removed");
         for uid in ["u1", "u2"] {
             fs::create_dir_all(cgroups.mount.join(format!("cpu/gantry/c1.n1/besteffort/pod{uid}/container")))

@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dns_server_of_others_is_recognized() {
+    fn another_dns_server_is_recognized() {
         let own = gantry_json::from_value(object(None)).unwrap();
         assert!(is_own(&own));
         let others = json!({"metadata": {"name": NAME, "labels": {"k8s-app": NAME}}});

@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn services_are_found_by_variables() {
+    fn services_have_environment_variables() {
         let service: core::Service = gantry_json::from_value(json!({
             "metadata": {"name": "my-db", "namespace": "shop"},
             "spec": {"clusterIP": "10.96.0.7", "ports": [{"name": "sql", "port": 5432}]},

@@ -19,10 +19,10 @@ use crate::agent::Agent;
 use crate::housekeeping;
 use crate::options::AgentOptions;
 use crate::pressure::{
-    EvictionThresholds, MEMORY_PRESSURE, Measured, Missed, Pressures, Signal, measure, shown_bytes,
+    EvictionThresholds, ExceededThreshold, MEMORY_PRESSURE, Measured, Pressures, Signal, measure, shown_bytes,
 };
 use crate::resources::QualityOfService;
-use crate::soft_eviction::{FirstMissed, SoftEviction};
+use crate::soft_eviction::{BelowSince, SoftEviction};
 use crate::storage_limits;
 use crate::usage::{PodUsage, pod_usages};
 
@@ -46,13 +46,13 @@ pub(crate) struct Evictions {
 #[derive(Debug, Default)]
 struct EvictionState {
     pressures: Pressures,
-    first_missed: FirstMissed,
+    below_since: BelowSince,
 }
 
 /// A threshold that requires an eviction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DueEviction {
-    missed: Missed,
+    exceeded: ExceededThreshold,
     /// The maximum grace period of the pod.
     grace: Duration,
 }
@@ -69,15 +69,15 @@ impl Evictions {
 
     /// Records measurements, and returns the threshold that requires an eviction now.
     fn observe(&self, measured: &BTreeMap<Signal, Measured>, now: Timestamp) -> Option<DueEviction> {
-        let (hard, soft) = (self.hard.missed(measured), self.soft.thresholds().missed(measured));
+        let (hard, soft) = (self.hard.exceeded(measured), self.soft.thresholds().exceeded(measured));
         let mut state = self.state();
         state.pressures.observe(&hard, self.transition, now);
         state.pressures.observe(&soft, self.transition, now);
-        let soft = self.soft.due(soft, &mut state.first_missed, now);
-        let hard = hard.into_iter().map(|missed| DueEviction { missed, grace: Eviction::GRACE });
-        let soft = soft.into_iter().map(|missed| DueEviction { missed, grace: self.soft.pod_grace_max });
+        let soft = self.soft.due(soft, &mut state.below_since, now);
+        let hard = hard.into_iter().map(|exceeded| DueEviction { exceeded, grace: Eviction::GRACE });
+        let soft = soft.into_iter().map(|exceeded| DueEviction { exceeded, grace: self.soft.pod_grace_max });
         // Memory comes before disk, and hard thresholds come before soft ones.
-        hard.chain(soft).min_by_key(|due| due.missed.0)
+        hard.chain(soft).min_by_key(|due| due.exceeded.0)
     }
 
     fn state(&self) -> MutexGuard<'_, EvictionState> {
@@ -142,11 +142,11 @@ async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
     };
     let active: Vec<_> = active.iter().map(|pod| &*pod.wire).collect();
     // Evicting pods that exceed their own limits may be enough.
-    if end_those_over_their_limits(agent, &active).await {
+    if evict_pods_over_their_limits(agent, &active).await {
         return;
     }
     let Some(due) = due else { return };
-    let (signal, ..) = due.missed;
+    let (signal, ..) = due.exceeded;
     tracing::warn!(signal = signal.name(), "the node is short of a resource");
     if signal.condition() == "DiskPressure" {
         if let Err(error) = housekeeping::remove_unused_images(agent, || false).await {
@@ -162,12 +162,12 @@ async fn check(agent: &Agent, pods: &Informer<CachedPod>) {
         return;
     };
     let usage = usages.get(uid(victim)).cloned().unwrap_or_default();
-    let message = message(victim, &usage, &due.missed);
+    let message = message(victim, &usage, &due.exceeded);
     evict(agent, victim, Eviction { message, grace: due.grace, is_disruption: true });
 }
 
 /// Evicts the pods that exceed their limits of disk usage, and returns whether there were any.
-async fn end_those_over_their_limits(agent: &Agent, pods: &[&core::Pod]) -> bool {
+async fn evict_pods_over_their_limits(agent: &Agent, pods: &[&core::Pod]) -> bool {
     // Most pods have no such limit, and their usage is not measured.
     let limited: Vec<_> =
         pods.iter().filter(|pod| pod.spec.as_ref().is_some_and(storage_limits::is_limited)).collect();
@@ -240,7 +240,7 @@ fn request(container: &core::Container, signal: Signal) -> u64 {
 }
 
 /// Returns a kubelet's message about an evicted pod.
-fn message(pod: &core::Pod, usage: &PodUsage, (signal, found, least): &Missed) -> String {
+fn message(pod: &core::Pod, usage: &PodUsage, (signal, found, least): &ExceededThreshold) -> String {
     let mut message = format!(
         "The node was low on resource: {}. Threshold quantity: {}, available: {}. ",
         signal.resource(),
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn the_pod_goes_that_uses_most_beyond_its_requests() {
+    fn the_pod_that_exceeds_its_requests_most_is_evicted() {
         let modest = pod("modest", &json!({"containers": web("100")}));
         let greedy = pod("greedy", &json!({"containers": web("10")}));
         let important = pod("important", &json!({"containers": web("10"), "priority": 7}));
@@ -305,12 +305,12 @@ mod tests {
     }
 
     #[test]
-    fn the_message_says_what_there_is_and_what_was_used() {
+    fn the_message_has_the_available_and_the_used_amount() {
         let greedy = pod("greedy", &json!({"containers": web("1Mi")}));
-        let missed =
+        let exceeded =
             (Signal::MemoryAvailable, Measured { available: 50 << 20, capacity: 1 << 30 }, 100 << 20);
         assert_eq!(
-            message(&greedy, &using(60 << 20), &missed),
+            message(&greedy, &using(60 << 20), &exceeded),
             "The node was low on resource: memory. Threshold quantity: 100Mi, available: 50Mi. \
              Container web was using 60Mi, request is 1Mi, has larger consumption of memory. "
         );

@@ -1,4 +1,4 @@
-//! The cgroup of a pod, computed from what the agent knows of the pod.
+//! The cgroup of a pod, computed from the state of the pod that the agent keeps.
 
 use std::io;
 

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_may_use_what_its_containers_may_use_together() {
+    fn the_limits_of_a_pod_are_the_sum_of_its_containers() {
         let limits = limits(&json!({
             "initContainers": [
                 {"name": "one", "restartPolicy": "Always", "resources": {"limits": {"cpu": "100m", "memory": "10Mi"}}},
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_of_the_pod_itself_count_whatever_its_containers_have() {
+    fn limits_of_the_pod_override_those_of_its_containers() {
         let limits = limits(&json!({
             "containers": [{"name": "free"}],
             "resources": {"requests": {"cpu": "500m"}, "limits": {"cpu": "1", "memory": "64Mi"}},
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn both_limits_fit_within_the_widest() {
+    fn the_widest_limits_have_the_maximum_of_each() {
         let one = CgroupLimits { cpu_shares: 2, cpu_quota: Some(5), memory: Some(1) };
         let other = CgroupLimits { cpu_shares: 9, cpu_quota: None, memory: Some(3) };
         assert_eq!(one.widest(other), CgroupLimits { cpu_shares: 9, cpu_quota: None, memory: Some(3) });

@@ -80,7 +80,7 @@ pub(crate) struct Measured {
 
 /// The threshold of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Least {
+enum ThresholdValue {
     Amount(u64),
     /// In thousandths of the capacity.
     Share(u64),
@@ -88,20 +88,20 @@ enum Least {
 
 /// The thresholds below which pods are evicted, as those of a kubelet's `--eviction-hard` and `--eviction-soft`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct EvictionThresholds(BTreeMap<Signal, Least>);
+pub struct EvictionThresholds(BTreeMap<Signal, ThresholdValue>);
 
 /// A signal that is below its threshold: the measurement, and the threshold.
-pub(crate) type Missed = (Signal, Measured, u64);
+pub(crate) type ExceededThreshold = (Signal, Measured, u64);
 
 impl Default for EvictionThresholds {
     /// The kubelet's defaults.
     fn default() -> Self {
         Self(BTreeMap::from([
-            (Signal::MemoryAvailable, Least::Amount(100 << 20)),
-            (Signal::DiskAvailable, Least::Share(100)),
-            (Signal::DiskInodesFree, Least::Share(50)),
-            (Signal::ImageDiskAvailable, Least::Share(150)),
-            (Signal::ImageDiskInodesFree, Least::Share(50)),
+            (Signal::MemoryAvailable, ThresholdValue::Amount(100 << 20)),
+            (Signal::DiskAvailable, ThresholdValue::Share(100)),
+            (Signal::DiskInodesFree, ThresholdValue::Share(50)),
+            (Signal::ImageDiskAvailable, ThresholdValue::Share(150)),
+            (Signal::ImageDiskInodesFree, ThresholdValue::Share(50)),
         ]))
     }
 }
@@ -116,7 +116,7 @@ impl EvictionThresholds {
                 .split_once('<')
                 .ok_or_else(|| format!("{part:?} is not of the form memory.available<100Mi"))?;
             let signal = Signal::parse(name)?;
-            let least = Least::parse(least)
+            let least = ThresholdValue::parse(least)
                 .ok_or_else(|| format!("{least:?} is neither a quantity nor a percentage"))?;
             thresholds.insert(signal, least);
         }
@@ -134,7 +134,7 @@ impl EvictionThresholds {
     }
 
     /// Returns the signals that are below their threshold, with the threshold.
-    pub(crate) fn missed(&self, measured: &BTreeMap<Signal, Measured>) -> Vec<Missed> {
+    pub(crate) fn exceeded(&self, measured: &BTreeMap<Signal, Measured>) -> Vec<ExceededThreshold> {
         let least = self.0.iter().filter_map(|(signal, least)| {
             let found = measured.get(signal)?;
             Some((*signal, *found, least.of(found.capacity)))
@@ -143,7 +143,7 @@ impl EvictionThresholds {
     }
 }
 
-impl Least {
+impl ThresholdValue {
     fn parse(text: &str) -> Option<Self> {
         let Some(percent) = text.strip_suffix('%') else {
             let billionths = Quantity::parse(text).ok()?.checked_billionths()?;
@@ -175,8 +175,8 @@ pub(crate) struct Pressures(BTreeMap<&'static str, Timestamp>);
 
 impl Pressures {
     /// Records the signals that are below their threshold now.
-    pub(crate) fn observe(&mut self, missed: &[Missed], transition: Duration, now: Timestamp) {
-        for (signal, ..) in missed {
+    pub(crate) fn observe(&mut self, exceeded: &[ExceededThreshold], transition: Duration, now: Timestamp) {
+        for (signal, ..) in exceeded {
             self.0.insert(signal.condition(), now.plus(transition));
         }
         self.0.retain(|_, until| *until > now);
@@ -241,20 +241,20 @@ mod tests {
     #[test]
     fn a_threshold_is_an_amount_or_a_share() {
         let thresholds = EvictionThresholds::parse("memory.available<100Mi, nodefs.available<12.5%").unwrap();
-        let missed = |signal, available, capacity| {
-            let missed = thresholds.missed(&measured(signal, available, capacity));
-            missed.first().map(|(_, _, least)| *least)
+        let exceeded = |signal, available, capacity| {
+            let exceeded = thresholds.exceeded(&measured(signal, available, capacity));
+            exceeded.first().map(|(_, _, least)| *least)
         };
-        assert_eq!(missed(Signal::MemoryAvailable, 99 << 20, 1 << 30), Some(100 << 20));
-        assert_eq!(missed(Signal::MemoryAvailable, 100 << 20, 1 << 30), None);
-        assert_eq!(missed(Signal::DiskAvailable, 124, 1000), Some(125));
-        assert_eq!(missed(Signal::ImageDiskAvailable, 0, 1000), None, "it has no threshold");
+        assert_eq!(exceeded(Signal::MemoryAvailable, 99 << 20, 1 << 30), Some(100 << 20));
+        assert_eq!(exceeded(Signal::MemoryAvailable, 100 << 20, 1 << 30), None);
+        assert_eq!(exceeded(Signal::DiskAvailable, 124, 1000), Some(125));
+        assert_eq!(exceeded(Signal::ImageDiskAvailable, 0, 1000), None, "it has no threshold");
         assert_eq!(EvictionThresholds::parse("").unwrap().0.len(), 0);
         assert_eq!(EvictionThresholds::default().0.len(), 5);
     }
 
     #[test]
-    fn a_wrong_threshold_is_explained() {
+    fn an_invalid_threshold_is_reported() {
         let problem = |text| EvictionThresholds::parse(text).unwrap_err();
         assert_eq!(
             problem("memory.available"),
@@ -268,10 +268,10 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_reported_for_a_while_longer_than_it_holds() {
+    fn a_condition_is_reported_for_the_transition_period() {
         let (mut pressures, minute) = (Pressures::default(), Duration::from_secs(60));
-        let missed = [(Signal::ImageDiskAvailable, Measured::default(), 1)];
-        pressures.observe(&missed, minute, Timestamp::from_secs(100));
+        let exceeded = [(Signal::ImageDiskAvailable, Measured::default(), 1)];
+        pressures.observe(&exceeded, minute, Timestamp::from_secs(100));
         pressures.observe(&[], minute, Timestamp::from_secs(159));
         assert_eq!(pressures.conditions(), ["DiskPressure"]);
         pressures.observe(&[], minute, Timestamp::from_secs(160));

@@ -55,7 +55,7 @@ pub(crate) async fn run(agent: Arc<Agent>, pods: Informer<CachedPod>, shutdown: 
         }
         if round.is_multiple_of(REFRESH_ROUNDS) {
             refresh_volumes(&agent, &pods).await;
-            weigh_burstable(&agent, &pods);
+            set_burstable_weight(&agent, &pods);
         }
         tokio::select! {
             () = shutdown.wait() => return,
@@ -186,7 +186,7 @@ pub(crate) fn remove_directory(root: &Path, uid: &str) {
 }
 
 /// Sets the weight of all burstable pods to the CPU time that they request together.
-fn weigh_burstable(agent: &Agent, pods: &Informer<CachedPod>) {
+fn set_burstable_weight(agent: &Agent, pods: &Informer<CachedPod>) {
     let Some(cgroups) = &agent.cgroups else { return };
     let pods = pods.read();
     let specs = pods.iter().filter(|pod| !is_over(&pod.wire)).filter_map(|pod| pod.wire.spec.as_ref());

@@ -6,7 +6,7 @@ use std::time::Duration;
 use gantry_formats::duration;
 use gantry_model::Timestamp;
 
-use crate::pressure::{EvictionThresholds, Missed, Signal};
+use crate::pressure::{EvictionThresholds, ExceededThreshold, Signal};
 
 /// Soft thresholds, as those of a kubelet's `--eviction-soft`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -20,7 +20,7 @@ pub struct SoftEviction {
 
 /// Since when each signal has been below its soft threshold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct FirstMissed(BTreeMap<Signal, Timestamp>);
+pub(crate) struct BelowSince(BTreeMap<Signal, Timestamp>);
 
 impl SoftEviction {
     /// The thresholds with their grace periods, such as `memory.available=1m30s`: each must have one.
@@ -45,14 +45,19 @@ impl SoftEviction {
         &self.thresholds
     }
 
-    /// Returns the thresholds that have been missed for longer than their grace period.
-    pub(crate) fn due(&self, missed: Vec<Missed>, first: &mut FirstMissed, now: Timestamp) -> Vec<Missed> {
-        first.0.retain(|signal, _| missed.iter().any(|(other, ..)| other == signal));
-        let is_due = |(signal, ..): &Missed| {
-            let since = *first.0.entry(*signal).or_insert(now);
+    /// Returns the thresholds that have been exceeded for longer than their grace period.
+    pub(crate) fn due(
+        &self,
+        exceeded: Vec<ExceededThreshold>,
+        below_since: &mut BelowSince,
+        now: Timestamp,
+    ) -> Vec<ExceededThreshold> {
+        below_since.0.retain(|signal, _| exceeded.iter().any(|(other, ..)| other == signal));
+        let is_due = |(signal, ..): &ExceededThreshold| {
+            let since = *below_since.0.entry(*signal).or_insert(now);
             self.grace.get(signal).is_none_or(|grace| now.since(since) >= *grace)
         };
-        missed.into_iter().filter(is_due).collect()
+        exceeded.into_iter().filter(is_due).collect()
     }
 }
 
@@ -79,14 +84,14 @@ mod tests {
     }
 
     #[test]
-    fn a_soft_threshold_counts_when_it_was_missed_for_its_grace_period() {
+    fn a_soft_threshold_applies_after_its_grace_period() {
         let soft = soft("memory.available<1Gi", "memory.available=1m30s").unwrap();
         let measured =
             |available| BTreeMap::from([(Signal::MemoryAvailable, Measured { available, capacity: 0 })]);
-        let mut first = FirstMissed::default();
+        let mut below_since = BelowSince::default();
         let mut due = |available, seconds| {
-            let missed = soft.thresholds().missed(&measured(available));
-            soft.due(missed, &mut first, Timestamp::from_secs(seconds)).len()
+            let exceeded = soft.thresholds().exceeded(&measured(available));
+            soft.due(exceeded, &mut below_since, Timestamp::from_secs(seconds)).len()
         };
         assert_eq!(due(5, 100), 0);
         assert_eq!(due(5, 189), 0);

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_log_is_its_text() {
+    fn the_end_of_a_log_is_the_termination_message() {
         let log = "2026-01-01T00:00:00.0Z stdout P one \n2026-01-01T00:00:00.1Z stdout F line\n2026-01-01T00:00:01Z stderr F two\n";
         assert_eq!(end_of_log(log), "one line\ntwo\n");
     }

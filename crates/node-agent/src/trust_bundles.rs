@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_exist_is_an_error_unless_it_is_optional() {
+    fn a_missing_bundle_is_an_error_unless_it_is_optional() {
         let none = shown(json!({"name": "none", "path": "p"})).unwrap_err();
         assert!(none.ends_with("clustertrustbundle.certificates.k8s.io \"none\" not found"), "{none}");
         let none = shown(json!({"signerName": "example.com/s", "path": "p"})).unwrap_err();

@@ -143,7 +143,7 @@ t8rCEYIqAiAFOLIc/Po8HqbsssC66q6Sg6qhSjiSVCf5NqMtE01qfQ==\n\
     }
 
     #[test]
-    fn a_cluster_that_the_token_and_the_pin_vouch_for_is_trusted() {
+    fn a_cluster_that_matches_token_and_pin_is_trusted() {
         let found = read_cluster_info(
             &cluster_info(&token()),
             &token(),

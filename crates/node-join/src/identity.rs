@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again_and_nothing_else() {
+    fn a_written_identity_is_read_back_and_a_damaged_one_is_refused() {
         let folder = std::env::temp_dir().join(format!("gantry-node-join-{}", std::process::id()));
         let file = folder.join("kubeconfig");
         let identity = NodeIdentity {

@@ -72,7 +72,7 @@ mod tests {
 
     /// A8.5: a lease lasts 40 s and is renewed by its holder.
     #[test]
-    fn a_lease_says_when_it_was_renewed() {
+    fn a_lease_has_its_renew_time() {
         let noon = Timestamp::from_nanos(1_767_268_800_000_001_500);
         let lease = lease("node-1", &"u1".into(), noon);
         assert_eq!(lease["spec"]["renewTime"], "2026-01-01T12:00:00.000001Z");

@@ -14,7 +14,7 @@ use crate::options::{Capacity, NodeTemplate, Options};
 /// A network whose addresses are divided among the pods of nodes.
 struct PodNetwork {
     first: Ipv4Addr,
-    /// The number of nodes that it has room for.
+    /// The maximum number of nodes.
     nodes: u32,
     /// The number of bits of an address that differ between the pods of a node.
     pod_bits: u32,

@@ -87,7 +87,7 @@ pub enum Reports {
 /// Why options are invalid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InvalidOptions {
-    /// More nodes than the pod network has room for.
+    /// More nodes than the pod network has addresses for.
     Nodes(usize),
     /// More pods per node than it has addresses for.
     Pods {

@@ -17,7 +17,7 @@ use k8s_openapi::api::core::v1 as core;
 use crate::lookups::Lookups;
 use crate::options::Reports;
 use crate::pod_lifecycle::{
-    self, Completion, NodeContext, NodeRoom, Pod, PodRun, PodSyncResult, References, RuntimeAction,
+    self, Completion, NodeCapacity, NodeContext, Pod, PodRun, PodSyncResult, References, RuntimeAction,
 };
 use crate::status_patch;
 
@@ -30,7 +30,7 @@ pub type CachedPod = Plain<core::Pod>;
 /// A runtime for the pods of the nodes of this process: a simulation, or a container runtime.
 pub trait NodeRuntime: fmt::Debug + Send + Sync + 'static {
     /// The resources of a pod on its node, such as its address.
-    type Place: fmt::Debug + Send;
+    type PodResources: fmt::Debug + Send;
 
     /// Parses a pod. Returns an event for each problem.
     fn parse(&self, pod: &core::Pod) -> (Pod, Vec<Event>);
@@ -43,36 +43,41 @@ pub trait NodeRuntime: fmt::Debug + Send + Sync + 'static {
         pod: &Pod,
         pods: &Informer<CachedPod>,
         now: Timestamp,
-    ) -> Option<(Self::Place, PodRun)>;
+    ) -> Option<(Self::PodResources, PodRun)>;
 
     /// Releases the resources of a pod that was deleted or replaced.
-    fn release(&self, place: Self::Place);
+    fn release(&self, resources: Self::PodResources);
 
     /// Whether the node has failed, so that its pods are not synced.
-    fn is_failed(&self, place: &Self::Place) -> bool;
+    fn is_failed(&self, resources: &Self::PodResources) -> bool;
 
     /// Returns the address of the node and that of the pod.
-    fn addresses(&self, place: &Self::Place) -> (String, String);
+    fn addresses(&self, resources: &Self::PodResources) -> (String, String);
 
     /// Returns the images that are known to be on the node.
-    fn images(&self, place: &Self::Place) -> BTreeSet<String>;
+    fn images(&self, resources: &Self::PodResources) -> BTreeSet<String>;
 
     /// Records that images were pulled to the node.
-    fn add_images(&self, place: &Self::Place, images: Vec<String>);
+    fn add_images(&self, resources: &Self::PodResources, images: Vec<String>);
 
-    /// Returns the room for a pod whose resources are changed; `None` if there is enough for any.
-    fn room(&self, _pod: &CachedPod, _pods: &Informer<CachedPod>) -> Option<NodeRoom> {
+    /// Returns the capacity for a pod whose resources are changed; `None` if there is enough for any.
+    fn capacity(&self, _pod: &CachedPod, _pods: &Informer<CachedPod>) -> Option<NodeCapacity> {
         None
     }
 
     /// Applies what was reported about the pod since its last sync.
-    fn observe(&self, place: &mut Self::Place, pod: &Pod, run: &mut PodRun, now: Timestamp);
+    fn observe(&self, resources: &mut Self::PodResources, pod: &Pod, run: &mut PodRun, now: Timestamp);
 
     /// Carries out actions, without waiting for their results.
-    fn carry_out(&self, place: &mut Self::Place, object: &Arc<CachedPod>, actions: Vec<RuntimeAction>);
+    fn carry_out(
+        &self,
+        resources: &mut Self::PodResources,
+        object: &Arc<CachedPod>,
+        actions: Vec<RuntimeAction>,
+    );
 
     /// Records an event about the pod.
-    fn record(&self, place: &Self::Place, subject: Subject, event: Event);
+    fn record(&self, resources: &Self::PodResources, subject: Subject, event: Event);
 }
 
 /// The workers of the pods on the nodes of this process.
@@ -85,7 +90,7 @@ pub struct PodWorkers<R: NodeRuntime> {
     resolution: Duration,
     reports: Reports,
     clock: Clock,
-    workers: Mutex<BTreeMap<ObjectKey, PodWorker<R::Place>>>,
+    workers: Mutex<BTreeMap<ObjectKey, PodWorker<R::PodResources>>>,
 }
 
 /// The state of one pod on one of the nodes.
@@ -93,7 +98,7 @@ pub struct PodWorkers<R: NodeRuntime> {
 struct PodWorker<P> {
     /// The object as last synced.
     object: Arc<CachedPod>,
-    place: P,
+    resources: P,
     pod: Pod,
     run: PodRun,
     /// The status that was written last, or that other clients have written since.
@@ -133,10 +138,10 @@ impl<R: NodeRuntime> PodWorkers<R> {
         let object = self.pods.read().get(&key).cloned();
         let mut previous = self.workers().remove(&key);
         if let Some(worker) = &mut previous {
-            self.runtime.observe(&mut worker.place, &worker.pod, &mut worker.run, self.clock.now());
+            self.runtime.observe(&mut worker.resources, &worker.pod, &mut worker.run, self.clock.now());
         }
         if let (Some(object), Some(worker)) = (&object, &mut previous)
-            && !worker.run.has_news()
+            && !worker.run.has_new_reports()
             && worker.is_own_write(object)
             && worker.wake.is_none_or(|wake| wake > self.clock.now())
         {
@@ -153,7 +158,7 @@ impl<R: NodeRuntime> PodWorkers<R> {
         // Due until it is synced and reported: the worker has the object already, so the next sync could mistake it for
         // its own write.
         worker.wake = Some(now);
-        let result = if self.runtime.is_failed(&worker.place) || worker.is_deleted {
+        let result = if self.runtime.is_failed(&worker.resources) || worker.is_deleted {
             (Outcome::Success, Wake::OnChange)
         } else {
             let needed = pod_lifecycle::needed(&worker.pod, &worker.run, now);
@@ -170,18 +175,18 @@ impl<R: NodeRuntime> PodWorkers<R> {
     async fn advance(
         &self,
         key: &ObjectKey,
-        worker: &mut PodWorker<R::Place>,
+        worker: &mut PodWorker<R::PodResources>,
         references: &References,
         now: Timestamp,
     ) -> (Outcome, Wake) {
-        let (address, pod_address) = self.runtime.addresses(&worker.place);
+        let (address, pod_address) = self.runtime.addresses(&worker.resources);
         let context = NodeContext {
             address: &address,
             pod_address: &pod_address,
-            images: &self.runtime.images(&worker.place),
+            images: &self.runtime.images(&worker.resources),
             references,
-            room: if worker.run.is_resize_wanted(&worker.pod) {
-                self.runtime.room(&worker.object, &self.pods)
+            capacity: if worker.run.is_resize_wanted(&worker.pod) {
+                self.runtime.capacity(&worker.object, &self.pods)
             } else {
                 None
             },
@@ -189,11 +194,11 @@ impl<R: NodeRuntime> PodWorkers<R> {
         let mut synced = pod_lifecycle::sync(&worker.pod, worker.run.clone(), &context, now);
         let subject = subject(&worker.object);
         for event in &synced.events {
-            self.runtime.record(&worker.place, subject.clone(), event.event.clone());
+            self.runtime.record(&worker.resources, subject.clone(), event.event.clone());
         }
-        self.runtime.add_images(&worker.place, std::mem::take(&mut synced.pulled));
+        self.runtime.add_images(&worker.resources, std::mem::take(&mut synced.pulled));
         let actions = std::mem::take(&mut synced.actions);
-        self.runtime.carry_out(&mut worker.place, &worker.object, actions);
+        self.runtime.carry_out(&mut worker.resources, &worker.object, actions);
         let is_omitted = self.reports == Reports::Decisive && is_passing(worker, &synced, now);
         let written = self.write(key, worker, &synced, is_omitted).await;
         worker.run = synced.run;
@@ -220,18 +225,18 @@ impl<R: NodeRuntime> PodWorkers<R> {
     fn find_or_create(
         &self,
         object: Option<Arc<CachedPod>>,
-        previous: Option<PodWorker<R::Place>>,
-    ) -> Option<PodWorker<R::Place>> {
+        previous: Option<PodWorker<R::PodResources>>,
+    ) -> Option<PodWorker<R::PodResources>> {
         // Another client may have ended the pod; then the worker's state no longer counts.
         let ended = |object: &CachedPod| object.wire.status.as_ref().is_some_and(is_terminated);
-        let is_same = |worker: &PodWorker<R::Place>| {
+        let is_same = |worker: &PodWorker<R::PodResources>| {
             let object = object.as_ref().filter(|object| object.uid() == worker.object.uid());
             object.is_some_and(|object| !ended(object) || is_terminated(&worker.reported))
         };
         let previous = match previous {
             Some(worker) if is_same(&worker) => Some(worker),
             Some(worker) => {
-                self.runtime.release(worker.place);
+                self.runtime.release(worker.resources);
                 None
             }
             None => None,
@@ -245,16 +250,16 @@ impl<R: NodeRuntime> PodWorkers<R> {
     }
 
     /// Creates the worker of a pod that is new to this process; its run continues from its reported status.
-    fn create(&self, object: Arc<CachedPod>) -> Option<PodWorker<R::Place>> {
+    fn create(&self, object: Arc<CachedPod>) -> Option<PodWorker<R::PodResources>> {
         let reported = object.wire.status.clone().unwrap_or_default();
         let (pod, problems) = self.runtime.parse(&object.wire);
-        let (place, run) = self.runtime.accept(&object, &pod, &self.pods, self.clock.now())?;
+        let (resources, run) = self.runtime.accept(&object, &pod, &self.pods, self.clock.now())?;
         for problem in problems {
-            self.runtime.record(&place, subject(&object), problem);
+            self.runtime.record(&resources, subject(&object), problem);
         }
         Some(PodWorker {
             object,
-            place,
+            resources,
             pod,
             run,
             reported,
@@ -268,7 +273,7 @@ impl<R: NodeRuntime> PodWorkers<R> {
     async fn write(
         &self,
         key: &ObjectKey,
-        worker: &PodWorker<R::Place>,
+        worker: &PodWorker<R::PodResources>,
         synced: &PodSyncResult,
         is_omitted: bool,
     ) -> Result<Option<ResourceVersion>, RequestError> {
@@ -289,7 +294,7 @@ impl<R: NodeRuntime> PodWorkers<R> {
         Ok(version)
     }
 
-    fn workers(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, PodWorker<R::Place>>> {
+    fn workers(&self) -> MutexGuard<'_, BTreeMap<ObjectKey, PodWorker<R::PodResources>>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

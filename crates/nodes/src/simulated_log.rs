@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_running_container_says_when_it_started_and_became_ready() {
+    fn a_running_container_logs_its_start_and_readiness() {
         let log = simulated_log(&pod(&json!({"running": {"startedAt": "T0"}}), &json!({})), "c", false);
         let started = "T0 simulated container c of image i started on node n; nothing runs in it";
         assert_eq!(texts(log), [started, "T1 ready"]);
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_container_without_a_log_says_why() {
+    fn a_container_without_a_log_has_the_kubelets_message() {
         let problem = |state: &Value, name, previous| {
             simulated_log(&pod(state, &json!({})), name, previous).unwrap_err()
         };

@@ -26,19 +26,19 @@ pub(crate) struct Simulation {
 
 /// The node and the address of a pod.
 #[derive(Debug)]
-pub(crate) struct SimulatedPlace {
+pub(crate) struct SimulatedPodResources {
     node: String,
     address: Ipv4Addr,
 }
 
 impl Simulation {
-    fn node(&self, place: &SimulatedPlace) -> Option<&NodeState> {
-        self.node_states.get(&place.node)
+    fn node(&self, resources: &SimulatedPodResources) -> Option<&NodeState> {
+        self.node_states.get(&resources.node)
     }
 }
 
 impl NodeRuntime for Simulation {
-    type Place = SimulatedPlace;
+    type PodResources = SimulatedPodResources;
 
     fn parse(&self, pod: &core::Pod) -> (Pod, Vec<Event>) {
         Pod::parse(pod, &self.profile)
@@ -50,7 +50,7 @@ impl NodeRuntime for Simulation {
         pod: &Pod,
         pods: &Informer<CachedPod>,
         now: Timestamp,
-    ) -> Option<(SimulatedPlace, PodRun)> {
+    ) -> Option<(SimulatedPodResources, PodRun)> {
         let name = object.wire.spec.as_ref()?.node_name.clone()?;
         let node = self.node_states.get(&name)?;
         let fallback = core::PodStatus::default();
@@ -60,40 +60,40 @@ impl NodeRuntime for Simulation {
             return None;
         }
         let address = node.allocate_address(reported.pod_ip.as_deref(), || pod_addresses(pods, &name));
-        Some((SimulatedPlace { node: name, address }, PodRun::recover(pod, reported, now)))
+        Some((SimulatedPodResources { node: name, address }, PodRun::recover(pod, reported, now)))
     }
 
-    fn release(&self, place: SimulatedPlace) {
-        if let Some(node) = self.node(&place) {
-            node.release_address(place.address);
+    fn release(&self, resources: SimulatedPodResources) {
+        if let Some(node) = self.node(&resources) {
+            node.release_address(resources.address);
         }
     }
 
-    fn is_failed(&self, place: &SimulatedPlace) -> bool {
-        self.node(place).is_some_and(NodeState::is_failed)
+    fn is_failed(&self, resources: &SimulatedPodResources) -> bool {
+        self.node(resources).is_some_and(NodeState::is_failed)
     }
 
-    fn addresses(&self, place: &SimulatedPlace) -> (String, String) {
-        let node = self.node(place).map(|node| node.spec.address().to_string());
-        (node.unwrap_or_default(), place.address.to_string())
+    fn addresses(&self, resources: &SimulatedPodResources) -> (String, String) {
+        let node = self.node(resources).map(|node| node.spec.address().to_string());
+        (node.unwrap_or_default(), resources.address.to_string())
     }
 
-    fn images(&self, place: &SimulatedPlace) -> BTreeSet<String> {
-        self.node(place).map(NodeState::images).unwrap_or_default()
+    fn images(&self, resources: &SimulatedPodResources) -> BTreeSet<String> {
+        self.node(resources).map(NodeState::images).unwrap_or_default()
     }
 
-    fn add_images(&self, place: &SimulatedPlace, images: Vec<String>) {
-        if let Some(node) = self.node(place) {
+    fn add_images(&self, resources: &SimulatedPodResources, images: Vec<String>) {
+        if let Some(node) = self.node(resources) {
             node.add_images(images);
         }
     }
 
-    fn observe(&self, _: &mut SimulatedPlace, _: &Pod, _: &mut PodRun, _: Timestamp) {}
+    fn observe(&self, _: &mut SimulatedPodResources, _: &Pod, _: &mut PodRun, _: Timestamp) {}
 
-    fn carry_out(&self, _: &mut SimulatedPlace, _: &Arc<CachedPod>, _: Vec<RuntimeAction>) {}
+    fn carry_out(&self, _: &mut SimulatedPodResources, _: &Arc<CachedPod>, _: Vec<RuntimeAction>) {}
 
-    fn record(&self, place: &SimulatedPlace, subject: Subject, event: Event) {
-        if let Some(node) = self.node(place) {
+    fn record(&self, resources: &SimulatedPodResources, subject: Subject, event: Event) {
+        if let Some(node) = self.node(resources) {
             node.events.record(EVENT_SOURCE, subject, event);
         }
     }

@@ -117,7 +117,7 @@ mod tests {
     /// A8.3: conditions are merged by type, so one that does not hold any more is removed by name, and those of other
     /// components are left alone.
     #[test]
-    fn a_condition_that_is_over_is_removed() {
+    fn an_absent_condition_is_removed() {
         let stored = status(json!({"conditions": [
             {"type": "PodResizeInProgress", "status": "True"}, {"type": "shop.io/open", "status": "True"},
         ]}));

@@ -61,7 +61,7 @@ impl Message {
         }
     }
 
-    fn truth(&mut self, field: u32, value: &Value) {
+    fn boolean(&mut self, field: u32, value: &Value) {
         if value.as_bool() == Some(true) {
             self.varint(u64::from(field) << 3);
             self.varint(1);
@@ -133,7 +133,7 @@ pub(super) fn schema(value: &Value) -> Vec<u8> {
         Value::Null => {}
         values => {
             let mut item = Message::default();
-            item.truth(2, values);
+            item.boolean(2, values);
             if values.is_object() {
                 item.bytes(1, &schema(values));
             }
@@ -176,7 +176,7 @@ fn limits(value: &Value, message: &mut Message) {
         message.number(field, &value[key]);
     }
     for (field, key) in [(8, "exclusiveMaximum"), (10, "exclusiveMinimum"), (16, "uniqueItems")] {
-        message.truth(field, &value[key]);
+        message.boolean(field, &value[key]);
     }
     let counts = [(11, "maxLength"), (12, "minLength"), (14, "maxItems"), (15, "minItems")];
     for (field, key) in counts.into_iter().chain([(17, "maxProperties"), (18, "minProperties")]) {
@@ -233,18 +233,18 @@ fn parameters_item(value: &Value) -> Message {
         let mut body = Message::default();
         body.text(2, &value["name"]);
         body.text(3, &value["in"]);
-        body.truth(4, &value["required"]);
+        body.boolean(4, &value["required"]);
         body.bytes(5, &schema(&value["schema"]));
         parameter.message(1, &body);
     } else {
         let (mut inner, mut outer) = (Message::default(), Message::default());
-        inner.truth(1, &value["required"]);
+        inner.boolean(1, &value["required"]);
         inner.text(2, &value["in"]);
         inner.text(4, &value["name"]);
         let in_query = value["in"] == "query";
         let (kind, unique) = if in_query { (6, 20) } else { (5, 19) };
         inner.text(kind, &value["type"]);
-        inner.truth(unique, &value["uniqueItems"]);
+        inner.boolean(unique, &value["uniqueItems"]);
         outer.message(if in_query { 3 } else { 4 }, &inner);
         parameter.message(2, &outer);
     }

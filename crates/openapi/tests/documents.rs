@@ -1,6 +1,6 @@
 //! OpenAPI documents, and the parts that clients need.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ fn schema<'d>(document: &'d Value, name: &str) -> &'d Value {
 
 /// A1.17, A1.19: kubectl leaves validation to a server whose PATCH has the parameter `fieldValidation`.
 #[test]
-fn a_patch_says_what_kubectl_looks_for() {
+fn patch_operations_have_the_parameter_field_validation() {
     let document = apps();
     let patch = &document["paths"]["/apis/apps/v1/namespaces/{namespace}/deployments/{name}"]["patch"];
     assert_eq!(
@@ -48,7 +48,7 @@ fn a_patch_says_what_kubectl_looks_for() {
 
 /// A1.18: the group, version and kind of a schema are a list, and fields have their merge rules.
 #[test]
-fn schemas_say_how_fields_merge() {
+fn schemas_have_merge_rules() {
     let document = apps();
     let deployment = schema(&document, "io.k8s.api.apps.v1.Deployment");
     assert_eq!(
@@ -98,7 +98,7 @@ fn schemas_have_types_and_required_fields() {
 
 /// Appendix E, A1.18: parts of definitions have the names that clients know, and no type if they may have several.
 #[test]
-fn definitions_describe_themselves() {
+fn definitions_have_descriptions() {
     let document = v3("apiextensions.k8s.io", "v1");
     let part = |name: &str| {
         schema(&document, &format!("io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.{name}"))
@@ -144,7 +144,7 @@ fn every_kind_can_be_found() {
 
 /// All references in a document are to definitions that it contains.
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_is_to_a_definition_in_the_document() {
     let v2 = v2();
     check_references(&v2, "#/definitions/", &v2["definitions"]);
     let document = apps();

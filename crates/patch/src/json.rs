@@ -28,7 +28,7 @@ const NESTING_MAX: usize = 500;
 const VISITS_MAX: usize = 16 << 20;
 
 /// A location: a member or an element of a container.
-struct Place {
+struct Location {
     /// The path of the container.
     container: Vec<String>,
     /// The name of the member or the index of the element, as written.
@@ -123,38 +123,38 @@ impl Patching {
     fn operate(&mut self, operation: &Value) -> Option<()> {
         let text = |name| operation.get(name).and_then(Value::as_str);
         let value = || Node::Closed(operation.get("value").cloned().unwrap_or_default());
-        let place = Place::parse(text("path")?)?;
+        let location = Location::parse(text("path")?)?;
         match text("op")? {
             "add" => {
                 let value = value();
-                self.check_room(&place, &value)?;
-                place.add(&mut self.document, value)
+                self.check_depth(&location, &value)?;
+                location.add(&mut self.document, value)
             }
             "replace" => {
                 let value = value();
-                self.check_room(&place, &value)?;
-                place.replace(&mut self.document, value)
+                self.check_depth(&location, &value)?;
+                location.replace(&mut self.document, value)
             }
-            "remove" => place.remove(&mut self.document).map(drop),
+            "remove" => location.remove(&mut self.document).map(drop),
             "test" => {
                 let wanted = operation.get("value").unwrap_or(&Value::Null);
-                let is_same = place.read(&mut self.document, |found| match found {
+                let is_same = location.read(&mut self.document, |found| match found {
                     Some(found) => found.equals(wanted),
                     None => wanted.is_null(),
                 });
                 is_same?.then_some(())
             }
             "move" => {
-                let from = Place::parse(text("from")?)?;
+                let from = Location::parse(text("from")?)?;
                 let moved = from.remove(&mut self.document)?;
-                // Only a move to a deeper place can exceed the limit.
-                if place.container.len() > from.container.len() {
-                    self.check_room(&place, &moved)?;
+                // Only a move to a deeper location can exceed the limit.
+                if location.container.len() > from.container.len() {
+                    self.check_depth(&location, &moved)?;
                 }
-                place.add(&mut self.document, moved)
+                location.add(&mut self.document, moved)
             }
             "copy" => {
-                let from = Place::parse(text("from")?)?;
+                let from = Location::parse(text("from")?)?;
                 let copy = from
                     .read(&mut self.document, |found| found.map_or(Value::Null, |found| found.to_value()))?;
                 if !copy.is_null() {
@@ -162,21 +162,21 @@ impl Patching {
                 }
                 (self.copied_bytes <= COPIED_BYTES_MAX).then_some(())?;
                 let copy = Node::Closed(copy);
-                self.check_room(&place, &copy)?;
-                place.add(&mut self.document, copy)
+                self.check_depth(&location, &copy)?;
+                location.add(&mut self.document, copy)
             }
             _ => None,
         }
     }
 
-    /// Returns `None` if the value would be nested too deeply at the place.
-    fn check_room(&mut self, place: &Place, value: &Node) -> Option<()> {
+    /// Returns `None` if the value would be nested too deeply at the location.
+    fn check_depth(&mut self, location: &Location, value: &Node) -> Option<()> {
         let depth = value.depth(&mut self.visits)?;
-        (place.container.len() + depth <= NESTING_MAX).then_some(())
+        (location.container.len() + depth <= NESTING_MAX).then_some(())
     }
 }
 
-impl Place {
+impl Location {
     fn parse(pointer: &str) -> Option<Self> {
         let (_, steps) = pointer.split_once('/')?;
         let mut container: Vec<_> = steps.split('/').map(unescape).collect();

@@ -105,7 +105,7 @@ mod tests {
 
     /// A3.4: the refusal has neither kind nor name, and one cause in the field `patch`.
     #[test]
-    fn a_result_that_cannot_be_decoded_is_refused_without_kind_and_name() {
+    fn an_undecodable_result_is_refused_without_kind_and_name() {
         let why = "json: cannot unmarshal number into Go struct field ConfigMap.data of type string";
         let (body, patched) = (json!({"data": {"k": 5}}), json!({"data": {"k": 5}, "kind": "ConfigMap"}));
         let status = undecodable(PatchKind::Merge, &body, &patched, why).status();

@@ -47,7 +47,7 @@ mod tests {
 
     /// A3.6: the examples of RFC 7386, appendix A, that have objects on both sides.
     #[test]
-    fn objects_merge_null_takes_away_and_lists_replace() {
+    fn objects_merge_null_removes_and_lists_replace() {
         for (current, patch, merged) in [
             (json!({"a": "b"}), json!({"a": "c"}), json!({"a": "c"})),
             (json!({"a": "b"}), json!({"b": "c"}), json!({"a": "b", "b": "c"})),
@@ -66,7 +66,7 @@ mod tests {
 
     /// A3.11: a patch that is not an object is a bad request.
     #[test]
-    fn a_patch_that_is_no_object_is_a_bad_request() {
+    fn a_patch_that_is_not_an_object_is_a_bad_request() {
         let texts =
             [json!([]), json!("x"), json!(1), json!(null)].map(|body| apply(&json!({}), &body).unwrap_err());
         let texts = texts.map(|refusal| (refusal.code, refusal.message));

@@ -1,6 +1,6 @@
 //! Random patches: compared with simple implementations of the rules, undone again, and with arbitrary input.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::collections::BTreeSet;
 
@@ -239,7 +239,7 @@ proptest! {
 
     /// A3.9, A3.10: with `$setElementOrder`, named elements have its order and no element is lost.
     #[test]
-    fn lists_merge_in_the_order_asked_for(current in pod_spec(), order in containers()) {
+    fn lists_merge_in_the_requested_order(current in pod_spec(), order in containers()) {
         let order: Vec<Value> = order.as_array().unwrap().iter().map(|one| json!({"name": one["name"]})).collect();
         let patch = json!({"$setElementOrder/containers": order});
         let merged = names_of(&apply(PatchKind::Strategic, "core/v1.PodSpec", &current, &patch).unwrap());

@@ -3,7 +3,7 @@
 //! Only the result of the patch itself is compared. Later steps are simplified: status and the rest are kept apart, and
 //! members that defaulting adds are known by name.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
 use gantry_json::{Value, json};
@@ -271,21 +271,21 @@ fn worded(refusal: &Refusal) -> Value {
 
 /// A3.4, A3.5: operations, deviations and refusals of JSON patches.
 #[test]
-fn json_patches_do_what_was_recorded() {
+fn json_patches_have_the_recorded_results() {
     let cases = ["operations", "replace_absent", "failures", "wrong_result", "as_kubectl_undo", "optimistic"];
     assert_eq!(cases.map(|case| replay(&format!("json_{case}"))), [5, 4, 7, 5, 1, 2]);
 }
 
 /// A3.2, A3.3, A3.6: merge patches, through the object and its status.
 #[test]
-fn merge_patches_do_what_was_recorded() {
+fn merge_patches_have_the_recorded_results() {
     let cases = ["merge", "merge_failures", "merge_optimistic", "patch_forms", "status_patch"];
     assert_eq!(cases.map(replay), [4, 6, 4, 3, 4]);
 }
 
 /// A3.7, A3.8, A3.9, A3.10, A3.11: directives, lists and their order, refusals.
 #[test]
-fn strategic_merge_patches_do_what_was_recorded() {
+fn strategic_merge_patches_have_the_recorded_results() {
     let cases = [
         ("maps", 2),
         ("containers", 5),

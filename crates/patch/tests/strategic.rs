@@ -1,6 +1,6 @@
 //! Strategic merge patches: directives, lists that merge, their order, and which patches are refused.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_patch::{self as patch, PatchKind};
@@ -62,7 +62,7 @@ fn a_merged_list_has_the_order_of_both() {
 
 /// A3.9: `$setElementOrder` sorts elements, also ones that the patch does not change.
 #[test]
-fn an_order_can_be_asked_for() {
+fn an_order_can_be_requested() {
     for (original, order, patch, merged) in [
         ("abc", "ca", None, "bca"),
         ("abc", "cba", None, "cba"),
@@ -303,7 +303,7 @@ fn malformed_directives_are_bad_requests() {
 
 /// A3.11: other patches that cannot be merged are server errors.
 #[test]
-fn what_cannot_be_merged_is_a_server_error() {
+fn values_that_cannot_be_merged_are_a_server_error() {
     let current = json!({"containers": [{"name": "a"}], "hostname": "h"});
     for (body, message) in [
         (json!({"containers": ["x"]}), "list element types are not identical: [[map[name:a]] [x]]"),
@@ -326,7 +326,7 @@ fn what_cannot_be_merged_is_a_server_error() {
 
 /// A3.11: the patch must be an object; `null` is an empty one.
 #[test]
-fn a_patch_that_is_no_object_is_a_bad_request() {
+fn a_patch_that_is_not_an_object_is_a_bad_request() {
     let message = "json: cannot unmarshal array into Go value of type map[string]interface {}";
     assert_eq!(refusal(&json!({}), &json!([])), bad_request(message));
     becomes("core/v1.PodSpec", &json!({"hostname": "h"}), &json!(null), &json!({"hostname": "h"}));

@@ -23,7 +23,7 @@ pub struct Assumptions {
     /// The capacity of each node.
     pub capacity: Capacity,
     /// How many pods fit, if that was given.
-    pub room: Option<u32>,
+    pub pods_max: Option<u32>,
     /// The nodes of a running cluster, in place of those of the default capacity.
     pub templates: Vec<NodeTemplate>,
     /// Notes about the cluster, as text.
@@ -31,7 +31,7 @@ pub struct Assumptions {
 }
 
 impl Assumptions {
-    /// Pods that behave as the profile says, and nodes of the default capacity with room for all of this many pods.
+    /// Pods that behave as the profile says, and nodes of the default capacity for this many pods.
     pub fn new(profile: Profile, pods: usize) -> Self {
         let capacity = Capacity::default();
         let nodes = pods.div_ceil(capacity.pods.try_into().unwrap_or(1)) + SPARE_NODES;
@@ -41,7 +41,7 @@ impl Assumptions {
             new_pods: Vec::new(),
             nodes,
             capacity,
-            room: None,
+            pods_max: None,
             templates: Vec::new(),
             notes: Vec::new(),
         }
@@ -67,7 +67,7 @@ impl Assumptions {
     /// Adds notes about what could not be read from a running cluster.
     #[must_use]
     pub fn with_unread(mut self, cluster: &ClusterObjects) -> Self {
-        let unread = cluster.unread.iter().map(|what| format!("no permission to read {what}: not looked at"));
+        let unread = cluster.unread.iter().map(|what| format!("no permission to read {what}: ignored"));
         self.notes.extend(unread);
         self
     }
@@ -90,14 +90,14 @@ impl Assumptions {
     /// The assumptions as text.
     pub(crate) fn described(&self) -> Vec<String> {
         let new = self.new_pods.iter().map(|text| format!("{text} (new images)"));
-        let room = self.room.map(|room| format!("{room} pods fit"));
-        self.all_pods.iter().cloned().chain(new).chain(room).chain(self.notes.iter().cloned()).collect()
+        let pods_max = self.pods_max.map(|pods| format!("{pods} pods fit"));
+        self.all_pods.iter().cloned().chain(new).chain(pods_max).chain(self.notes.iter().cloned()).collect()
     }
 
-    /// Nodes with room for that many pods.
+    /// Nodes with capacity for that many pods.
     #[must_use]
-    pub fn with_room_for(mut self, pods: u32) -> Self {
-        self.room = Some(pods);
+    pub fn with_capacity(mut self, pods: u32) -> Self {
+        self.pods_max = Some(pods);
         let nodes = pods.div_ceil(self.capacity.pods).max(1);
         // The number of nodes over which the pods are distributed evenly: the limit of a node is the same for all.
         let nodes = (nodes..=pods.max(1)).find(|nodes| pods.is_multiple_of(*nodes)).unwrap_or(1);

@@ -2,10 +2,10 @@
 
 use gantry_view::Line;
 
+use crate::phrases;
 use crate::plan::RolloutPlan;
 use crate::text::align;
 use crate::time::span;
-use crate::words;
 
 /// A table with a row for each fact and a column for each plan.
 pub(crate) fn rows(plans: &[RolloutPlan]) -> Vec<Vec<String>> {
@@ -26,7 +26,7 @@ pub(crate) fn rows(plans: &[RolloutPlan]) -> Vec<Vec<String>> {
     };
     vec![
         row("", &name),
-        row("Result", &words::ending),
+        row("Result", &phrases::ending),
         row("Fewest available", &|plan| plan.summary.fewest_available.value.to_string()),
         row("None available", &outage),
         row("Most pods", &|plan| plan.summary.most_pods.value.to_string()),

@@ -30,16 +30,16 @@ struct NodeNetwork {
 /// A stored pod, cut where its copies differ from it.
 struct PodTemplate {
     pod: core::Pod,
-    /// The text before each place where copies differ, and the kind of the place.
-    parts: Vec<(String, Place)>,
-    /// The text after the last place.
+    /// The text before each difference where copies differ, and the kind of the difference.
+    parts: Vec<(String, Difference)>,
+    /// The text after the last difference.
     rest: String,
     is_on_host: bool,
 }
 
-/// A place where copies differ.
+/// A difference where copies differ.
 #[derive(Clone, Debug)]
-enum Place {
+enum Difference {
     Name,
     Uid,
     Node,
@@ -163,36 +163,38 @@ impl PodTemplate {
         let (spec, status) = (pod.spec.as_ref()?, pod.status.as_ref()?);
         let (host_address, address) = (status.host_ip.as_deref()?, status.pod_ip.as_deref()?);
         // Names, uids and IDs are random and occur nowhere else; of the other values, the text around them is included.
-        let mut places =
-            vec![(pod.metadata.name.clone()?, Place::Name), (pod.metadata.uid.clone()?, Place::Uid)];
-        let mut add = |before: &str, value: &str, place: Place| {
-            places.push((format!("{before}{value}\""), place));
+        let mut differences = vec![
+            (pod.metadata.name.clone()?, Difference::Name),
+            (pod.metadata.uid.clone()?, Difference::Uid),
+        ];
+        let mut add = |before: &str, value: &str, difference: Difference| {
+            differences.push((format!("{before}{value}\""), difference));
         };
-        add("\"nodeName\":\"", spec.node_name.as_deref()?, Place::Node);
-        add("\"hostIP\":\"", host_address, Place::HostAddress);
-        add("\"hostIPs\":[{\"ip\":\"", host_address, Place::HostAddress);
-        add("\"podIP\":\"", address, Place::Address);
-        add("\"podIPs\":[{\"ip\":\"", address, Place::Address);
+        add("\"nodeName\":\"", spec.node_name.as_deref()?, Difference::Node);
+        add("\"hostIP\":\"", host_address, Difference::HostAddress);
+        add("\"hostIPs\":[{\"ip\":\"", host_address, Difference::HostAddress);
+        add("\"podIP\":\"", address, Difference::Address);
+        add("\"podIPs\":[{\"ip\":\"", address, Difference::Address);
         for container in status.init_container_statuses.iter().chain(&status.container_statuses).flatten() {
             let id = container.container_id.clone()?;
-            places.push((id, Place::ContainerId(container.name.clone(), container.restart_count)));
+            differences.push((id, Difference::ContainerId(container.name.clone(), container.restart_count)));
         }
-        let (parts, rest) = cut(std::str::from_utf8(stored).ok()?, &places);
+        let (parts, rest) = cut(std::str::from_utf8(stored).ok()?, &differences);
         let is_on_host = address == host_address;
         Some(Self { pod, parts, rest, is_on_host })
     }
 
     fn rendered(&self, identity: &PodIdentity<'_>) -> String {
         let mut text = String::with_capacity(4096);
-        for (before, place) in &self.parts {
+        for (before, difference) in &self.parts {
             text.push_str(before);
-            match place {
-                Place::Name => text.push_str(identity.name),
-                Place::Uid => text.push_str(identity.uid),
-                Place::Node => text.push_str(identity.node),
-                Place::HostAddress => text.push_str(identity.host_address),
-                Place::Address => text.push_str(identity.address),
-                Place::ContainerId(container, restarts) => {
+            match difference {
+                Difference::Name => text.push_str(identity.name),
+                Difference::Uid => text.push_str(identity.uid),
+                Difference::Node => text.push_str(identity.node),
+                Difference::HostAddress => text.push_str(identity.host_address),
+                Difference::Address => text.push_str(identity.address),
+                Difference::ContainerId(container, restarts) => {
                     text.push_str(&simulated_container_id(identity.uid, container, *restarts));
                 }
             }
@@ -202,18 +204,18 @@ impl PodTemplate {
 }
 
 /// Cuts a text at these texts. Of one that ends in a quote, only the string value before it is cut out.
-fn cut(text: &str, places: &[(String, Place)]) -> (Vec<(String, Place)>, String) {
+fn cut(text: &str, differences: &[(String, Difference)]) -> (Vec<(String, Difference)>, String) {
     let (mut parts, mut begin) = (Vec::new(), 0);
-    while let Some((at, (found, place))) = places
+    while let Some((at, (found, difference))) = differences
         .iter()
-        .filter_map(|place| Some((begin + text[begin..].find(&place.0)?, place)))
+        .filter_map(|difference| Some((begin + text[begin..].find(&difference.0)?, difference)))
         .min_by_key(|(at, _)| *at)
     {
         let value = found
             .strip_suffix('"')
             .map_or(found.as_str(), |quoted| quoted.rsplit('"').next().unwrap_or(quoted));
         let start = at + found.trim_end_matches('"').len() - value.len();
-        parts.push((text[begin..start].to_owned(), place.clone()));
+        parts.push((text[begin..start].to_owned(), difference.clone()));
         begin = start + value.len();
     }
     (parts, text[begin..].to_owned())

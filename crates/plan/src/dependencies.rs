@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_pods_read_and_no_file_has_is_missing() {
+    fn required_objects_that_no_file_contains_are_missing() {
         let deployment = manifest(json!({"kind": "Deployment", "spec": {"template": {"spec": {
             "serviceAccountName": "deployer",
             "containers": [{"name": "c", "image": "i", "envFrom": [{"configMapRef": {"name": "known"}}], "env": [

@@ -6,7 +6,7 @@ use crate::plan::RolloutPlan;
 use crate::steps::{RolloutStep, condense};
 use crate::svg::{self, Axes, escape};
 use crate::time::span;
-use crate::{compare, text, words};
+use crate::{compare, phrases, text};
 
 /// The maximum number of steps in a table; more are merged.
 const STEPS_MAX: usize = 60;
@@ -24,7 +24,7 @@ footer{color:#6b7280;font-size:13px}@media print{body{background:#fff;padding:0}
 pub fn render(plans: &[RolloutPlan]) -> String {
     let axes = Axes::of(plans);
     let mut page = String::new();
-    let title = plans.first().map(words::title).unwrap_or_default();
+    let title = plans.first().map(phrases::title).unwrap_or_default();
     page.push_str("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">");
     let _ = write!(
         page,
@@ -66,7 +66,7 @@ fn section(page: &mut String, plan: &RolloutPlan, axes: Axes) {
     if plan.summary.complete_after.is_none() {
         let _ = write!(page, "<h2>Left after {}</h2>\n<p>", span(plan.observed_for));
         page.push_str(
-            &words::left_over(plan).iter().map(|line| escape(line)).collect::<Vec<_>>().join("<br>"),
+            &phrases::left_over(plan).iter().map(|line| escape(line)).collect::<Vec<_>>().join("<br>"),
         );
         page.push_str("</p>\n");
     }

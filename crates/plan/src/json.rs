@@ -5,11 +5,11 @@ use std::time::Duration;
 use gantry_json::{Value, json};
 use gantry_view::why;
 
+use crate::phrases;
 use crate::plan::{RolloutEnding, RolloutPlan, StrategyText};
 use crate::summary::Extreme;
 use crate::timeline::{ConditionChange, SetInfo, SizeChange, TimelineSample};
 use crate::warnings::Warning;
-use crate::words;
 
 /// The plan as a JSON value.
 pub fn value(plan: &RolloutPlan) -> Value {
@@ -19,7 +19,7 @@ pub fn value(plan: &RolloutPlan) -> Value {
         "name": plan.deployment.name.as_str(),
         "variant": plan.variant,
         "ending": ending(plan.ending()),
-        "headline": words::ending(plan),
+        "headline": phrases::ending(plan),
         "changes": plan.changes,
         "strategy": strategy(&plan.strategy),
         "assumptions": plan.assumptions,

@@ -9,13 +9,14 @@
 
 mod assumptions;
 mod changes;
-mod cluster_room;
+mod cluster_capacity;
 pub mod compare;
 mod copies;
 mod dependencies;
 pub mod html;
 mod import;
 pub mod json;
+mod phrases;
 mod plan;
 mod replay;
 mod start_state;
@@ -27,7 +28,6 @@ mod time;
 mod timeline;
 mod variant;
 mod warnings;
-mod words;
 
 pub use assumptions::Assumptions;
 pub use changes::changes;

@@ -454,7 +454,7 @@ mod tests {
     /// Pods that all take the same time: with and without shortcuts their uids differ, and thus times from a range
     /// would.
     #[test]
-    fn shortcuts_change_no_size_and_no_time() {
+    fn omitted_components_change_no_size_and_no_time() {
         let times = ["pull-seconds=1", "start-seconds=2", "ready-seconds=3", "terminate-seconds=4"];
         let rolling = |surge: &str, unavailable: &str| json!({"rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}});
         let all = Shortcuts { copied_above: 1, ..Shortcuts::ALL };

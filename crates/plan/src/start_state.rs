@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn copies_are_what_a_rollout_leaves() {
+    fn copies_equal_the_state_after_a_rollout() {
         // The managed fields would differ in the owner of a pod and the times.
         let omissions = Omissions { managed_fields: true, ..Omissions::default() };
         let (request, options) = (request(7), SimOptions { omissions, ..SimOptions::default() });

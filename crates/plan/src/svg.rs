@@ -8,10 +8,10 @@ mod heading;
 use std::fmt::Write as _;
 use std::time::Duration;
 
+use crate::phrases;
 use crate::plan::{RolloutPlan, StrategyText};
 use crate::time::span;
 use crate::timeline::{Counts, TimelineSample};
-use crate::words;
 use heading::Heading;
 
 const WIDTH: f64 = 960.0;
@@ -110,7 +110,7 @@ fn height(plan: &RolloutPlan) -> f64 {
 fn picture(plan: &RolloutPlan, axes: Axes, top: f64) -> String {
     let (layers, legend, height) = (layers(plan), legend(plan), height(plan));
     let mut svg = String::new();
-    let label = escape(&format!("{} {}", words::title(plan), words::ending(plan)));
+    let label = escape(&format!("{} {}", phrases::title(plan), phrases::ending(plan)));
     put(
         &mut svg,
         format_args!(
@@ -381,7 +381,7 @@ fn legend(plan: &RolloutPlan) -> Vec<(&'static str, String)> {
         entries.push((OLD_STARTING, "old pods that are not available".to_owned()));
     }
     if plan.timeline.samples.iter().any(|sample| sample.terminating() > 0) {
-        entries.push((TERMINATING, "terminating, counted by no limit".to_owned()));
+        entries.push((TERMINATING, "terminating (not limited by maxSurge)".to_owned()));
     }
     entries
 }

@@ -3,11 +3,11 @@
 use gantry_view::why::Severity;
 use gantry_view::{Line, Style, count};
 
+use crate::phrases;
 use crate::plan::{RolloutEnding, RolloutPlan, StrategyText};
 use crate::steps::{Resize, RolloutStep, Trigger, condense};
 use crate::time::span;
 use crate::timeline::SetInfo;
-use crate::words;
 
 /// The number of steps that are shown; more are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,17 +53,17 @@ fn headline(plan: &RolloutPlan) -> Line {
         RolloutEnding::Stuck => Style::Bad,
         RolloutEnding::Paused | RolloutEnding::Unfinished => Style::Busy,
     };
-    Line::of(Style::Strong, &format!("{} ", words::title(plan))).with(style, &words::ending(plan))
+    Line::of(Style::Strong, &format!("{} ", phrases::title(plan))).with(style, &phrases::ending(plan))
 }
 
 /// The facts of a plan, with their titles.
 pub(crate) fn facts(plan: &RolloutPlan) -> Vec<(&'static str, String)> {
     let mut facts = vec![
-        ("Change", words::changes(plan)),
+        ("Change", phrases::changes(plan)),
         ("Strategy", strategy(plan)),
-        ("Available", words::fewest_available(plan)),
-        ("Pods", words::most_pods(plan)),
-        ("Deadline", words::deadline(plan)),
+        ("Available", phrases::fewest_available(plan)),
+        ("Pods", phrases::most_pods(plan)),
+        ("Deadline", phrases::deadline(plan)),
     ];
     if !plan.assumptions.is_empty() {
         facts.push(("Assumed", plan.assumptions.join(", ")));
@@ -158,14 +158,17 @@ fn left_over(plan: &RolloutPlan) -> Vec<Line> {
     }
     let mut lines =
         vec![Line::default(), Line::of(Style::Strong, &format!("Left after {}", span(plan.observed_for)))];
-    lines.extend(words::left_over(plan).iter().map(|text| Line::of(Style::Plain, &format!("  {text}"))));
+    lines.extend(phrases::left_over(plan).iter().map(|text| Line::of(Style::Plain, &format!("  {text}"))));
     let blocking = plan.report.causes.iter().filter(|cause| cause.severity == Severity::Blocks);
     for cause in blocking {
         let message = cause.message.as_ref().map(|message| format!(": {message}")).unwrap_or_default();
-        lines.push(Line::of(Style::Bad, &format!("  {}{message}", cause.reason.sentence(plan.report.now))));
+        lines.push(Line::of(
+            Style::Bad,
+            &format!("  {}{message}", cause.reason.summary_line(plan.report.now)),
+        ));
     }
     if !plan.report.unblock.is_empty() {
-        lines.extend([Line::default(), Line::of(Style::Strong, "What would help")]);
+        lines.extend([Line::default(), Line::of(Style::Strong, "Suggested actions")]);
         let advice = plan.report.unblock.iter();
         lines.extend(advice.map(|advice| Line::of(Style::Plain, &format!("  {advice}"))));
     }

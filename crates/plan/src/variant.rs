@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_that_are_not_given_stay_as_written() {
+    fn limits_that_are_not_given_stay_as_in_the_manifest() {
         let object = json!({"kind": "Deployment", "spec": {"strategy": {"rollingUpdate": {"maxSurge": 3, "maxUnavailable": 2}}}});
         let manifest = Manifest { source: "web.yaml".to_owned(), object };
         let variant: Variant = "maxSurge=50%".parse().unwrap();

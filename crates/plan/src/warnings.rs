@@ -89,7 +89,7 @@ impl Warning {
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Blocks(headline) => write!(f, "it blocks for ever: {headline}"),
+            Self::Blocks(headline) => write!(f, "the rollout never completes: {headline}"),
             Self::Outage { from, lasts: Some(lasts) } => {
                 write!(f, "no pod is available for {}, from {} on", span(*lasts), span(*from))
             }

@@ -1,6 +1,6 @@
 //! Changes that are replayed in virtual time.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 
@@ -123,7 +123,7 @@ fn recreate_is_an_outage() {
 #[test]
 fn pods_that_do_not_fit_block_the_rollout() {
     let mut request = request(vec![web(4, "nginx:1", &rolling(2, 0))], web(4, "nginx:2", &rolling(2, 0)));
-    request.assumptions = request.assumptions.with_room_for(4);
+    request.assumptions = request.assumptions.with_capacity(4);
     let plan = planned(&request);
     assert_eq!(plan.ending(), RolloutEnding::Stuck, "{}", shown(&plan));
     assert!(plan.warnings.contains(&Warning::Unschedulable { pods: 2 }), "{:?}", plan.warnings);
@@ -143,7 +143,7 @@ fn a_change_that_the_api_refuses_is_reported() {
 }
 
 #[test]
-fn what_pods_need_is_assumed_to_exist() {
+fn required_objects_are_assumed_to_exist() {
     let mut after = web(2, "nginx:1", &json!({}));
     let from = json!([{"configMapRef": {"name": "settings"}}]);
     after.object["spec"]["template"]["spec"]["containers"][0]["envFrom"] = from;
@@ -167,7 +167,7 @@ fn strategies_are_compared_with_the_same_pods() {
 }
 
 #[test]
-fn the_picture_of_several_deployments_shows_all_of_them() {
+fn the_svg_of_several_deployments_shows_all_of_them() {
     let mut request = request(Vec::new(), web(1, "nginx:1", &json!({})));
     let mut api = web(2, "nginx:1", &json!({}));
     api.object["metadata"]["name"] = json!("api");

@@ -1,6 +1,6 @@
 //! The prediction of a plan equals the rollout on a cluster of `gantry up`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use kube::api::{ListParams, Patch, PatchParams, PostParams};
 
 const PROFILE: &str = "default: {image-pull: present, start-seconds: 0.2, terminate-seconds: 0.1}";
 /// How long a rollout may take in real time.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 fn web(image: &str, strategy: &Value) -> Value {
     json!({
@@ -66,7 +66,7 @@ async fn observed(strategy: &Value) -> Vec<(i64, i64)> {
     let image = json!([{"name": "web", "image": "nginx:2"}]);
     let patch = json!({"spec": {"template": {"spec": {"containers": image}}}});
     deployments.patch("web", &PatchParams::default(), &Patch::Strategic(&patch)).await.unwrap();
-    tokio::time::timeout(PATIENCE, watching).await.expect("the rollout must end").unwrap()
+    tokio::time::timeout(TIMEOUT, watching).await.expect("the rollout must end").unwrap()
 }
 
 /// A client in this process with all rights.
@@ -114,7 +114,7 @@ async fn wait_until_complete(deployments: &Api<Deployment>) {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.expect("the first version must be rolled out");
+    tokio::time::timeout(TIMEOUT, waiting).await.expect("the first version must be rolled out");
 }
 
 #[tokio::test]

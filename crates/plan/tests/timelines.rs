@@ -1,6 +1,6 @@
 //! The steps and the summary of a recorded rollout.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 

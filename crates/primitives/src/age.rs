@@ -51,7 +51,7 @@ mod tests {
 
     /// Appendix C: the format of durations.
     #[test]
-    fn durations_get_coarser() {
+    fn units_of_durations_grow_with_age() {
         let cases = [
             (-2, "<invalid>"),
             (-1, "0s"),
@@ -124,7 +124,7 @@ mod tests {
         }
 
         #[test]
-        fn no_time_is_too_strange(text in ".*", seconds: i64) {
+        fn any_duration_can_be_printed(text in ".*", seconds: i64) {
             let _ = Timestamp::parse(&text);
             prop_assert!(!short(seconds).is_empty());
         }

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_look_as_go_prints_them() {
+    fn values_are_printed_as_by_go() {
         for (value, text) in [
             (json!({"image": "x:2", "$patch": "merge"}), "map[$patch:merge image:x:2]"),
             (json!([{"name": "a"}, {"name": "b"}]), "[map[name:a] map[name:b]]"),

@@ -263,7 +263,7 @@ mod tests {
 
     /// Appendix E: patterns have Go's meaning.
     #[test]
-    fn patterns_are_gos() {
+    fn patterns_have_the_syntax_of_go() {
         let table: [(&str, &[&str], &[&str]); 20] = [
             ("^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", &["a", "a-b"], &["", "a-", "A"]),
             (r"^\d+$", &["123"], &["", "١"]),
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_matches_nothing() {
+    fn an_invalid_pattern_matches_nothing() {
         let broken = Pattern::new("(a");
         assert_eq!(check_pattern("(a"), Err("unclosed group".to_owned()));
         assert_eq!(check_pattern("^a$"), Ok(()));

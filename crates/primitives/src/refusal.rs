@@ -404,7 +404,7 @@ mod tests {
 
     /// A0.13: strings are quoted as in Go, everything else is JSON.
     #[test]
-    fn values_are_shown_as_go_shows_them() {
+    fn values_are_formatted_as_by_go() {
         let shown = |value: Value| FieldError::invalid("f", &value, "no").message();
         assert_eq!(shown(json!("a\x07<b>\u{1}")), "Invalid value: \"a\\a<b>\\x01\": no");
         assert_eq!(shown(json!({"a": "<b>"})), "Invalid value: {\"a\":\"\\u003cb\\u003e\"}: no");

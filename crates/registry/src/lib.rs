@@ -3,7 +3,7 @@
 //! Objects are JSON values, and their shape is data in [`gantry_schema`]. This crate has the rules: defaults, admission,
 //! validation, lifecycle, conversion between versions, selectors, tables and access control.
 //!
-//! *Invariant:* this crate knows neither HTTP nor storage, no clock and no randomness: names, uids and times are passed
+//! *Invariant:* this crate has neither HTTP nor storage, no clock and no randomness: names, uids and times are passed
 //! in. Errors have Kubernetes' wording.
 
 pub mod access;

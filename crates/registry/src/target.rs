@@ -126,7 +126,7 @@ mod tests {
 
     /// A0.5, A0.6: every row of the grammar, with and without a slash at the end.
     #[test]
-    fn every_form_of_path_is_understood() {
+    fn every_form_of_path_is_parsed() {
         assert_eq!(objects("/api/v1/nodes"), ("", "v1", None, "nodes", None, None));
         assert_eq!(objects("/api/v1/pods/"), ("", "v1", None, "pods", None, None));
         assert_eq!(objects("/api/v1/nodes/n1/status"), ("", "v1", None, "nodes", Some("n1"), Some("status")));
@@ -163,7 +163,7 @@ mod tests {
 
     /// A0.5: the deprecated form of a watch.
     #[test]
-    fn the_old_form_of_a_watch_is_understood() {
+    fn the_legacy_path_of_a_watch_is_parsed() {
         let watched = |path| matches!(Target::parse(path), Target::Objects(Objects { watch: true, .. }));
         assert!(watched("/api/v1/watch/namespaces/shop/pods/p"));
         assert!(watched("/apis/apps/v1/watch/deployments"));

@@ -1,6 +1,6 @@
 //! Authorization and privilege escalation, compared with recordings of Kubernetes and by the rules.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(clippy::disallowed_methods, reason = "the recordings are files")]
 
 use gantry_json::{Value, json};
@@ -43,7 +43,7 @@ fn reviewed(spec: &Value) -> (User, RequestAttributes) {
 
 /// A7.5, A7.9: every recorded review gets the recorded status, with the reason.
 #[test]
-fn recorded_reviews_are_answered_as_kubernetes_did() {
+fn recorded_reviews_get_the_recorded_responses() {
     let mut reviews = 0;
     for case in ["roles_allow", "groups_and_cluster_roles", "cluster_bindings"] {
         let path = format!("{}/tests/recorded/access.{case}.json", env!("CARGO_MANIFEST_DIR"));
@@ -94,7 +94,7 @@ fn resource(
 
 /// A7.3: a refusal names the user, the verb, the resource and the namespace.
 #[test]
-fn refusals_say_who_may_not_do_what_where() {
+fn refusals_name_user_verb_resource_and_namespace() {
     let bob = User { name: "bob".to_owned(), groups: vec![], ..User::default() };
     let message = |verb: &str, target| {
         RequestAttributes { verb: verb.to_owned(), target }.forbidden(&bob, None).message
@@ -146,7 +146,7 @@ fn rules_match_by_verb_group_resource_and_name() {
 
 /// A7.9: a user must hold the rules of a role that the user writes; each missing rule is returned.
 #[test]
-fn rights_cannot_be_granted_without_having_them() {
+fn permissions_cannot_be_granted_without_holding_them() {
     let mut policy = Policy::default();
     let held = json!({"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]});
     policy.add(&json!({"kind": "Role", "metadata": {"name": "r", "namespace": "n"}, "rules": [held]}));
@@ -230,7 +230,7 @@ fn escalation(
 
 /// A7.9: missing rules are reported with the verbs of one resource together.
 #[test]
-fn a_role_beyond_ones_own_rights_is_refused_with_what_is_missing() {
+fn a_role_with_missing_permissions_is_refused_with_the_missing_rules() {
     let mut policy = Policy::default();
     bind(&mut policy, "eve", &[json!({"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]})]);
     let rules = json!([
@@ -259,7 +259,7 @@ fn a_role_beyond_ones_own_rights_is_refused_with_what_is_missing() {
 
 /// A7.9: an aggregation can collect any rule, so it requires all rights.
 #[test]
-fn only_users_with_all_rights_may_aggregate() {
+fn only_users_with_all_permissions_may_aggregate() {
     let mut policy = Policy::default();
     bind(&mut policy, "eve", &[json!({"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]})]);
     let role = json!({"metadata": {"name": "r"}, "aggregationRule": {"clusterRoleSelectors": []}});
@@ -273,7 +273,7 @@ fn only_users_with_all_rights_may_aggregate() {
 
 /// A7.9: the verbs `escalate` and `bind` replace holding the rules.
 #[test]
-fn who_may_escalate_or_bind_need_not_hold() {
+fn escalate_and_bind_replace_holding_the_rules() {
     let mut policy = Policy::default();
     policy.add(&json!({"kind": "ClusterRole", "metadata": {"name": "strong"}, "rules": [{"verbs": ["*"], "apiGroups": ["*"], "resources": ["*"]}]}));
     let rbac = "rbac.authorization.k8s.io";
@@ -297,7 +297,7 @@ fn who_may_escalate_or_bind_need_not_hold() {
 
 /// A7.3, A7.9: a binding to a role that does not exist allows nothing, and the refusal has that reason.
 #[test]
-fn a_binding_to_nothing_is_the_reason_of_a_refusal() {
+fn a_binding_to_a_missing_role_is_the_reason_of_a_refusal() {
     let mut policy = Policy::default();
     bind(&mut policy, "bob", &[]);
     let request =

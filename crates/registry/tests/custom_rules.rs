@@ -1,9 +1,9 @@
 //! CEL rules in schemas of custom kinds, and the errors of objects that break them.
 
+#[path = "custom_rules/messages.rs"]
+mod messages;
 #[path = "custom_rules/real.rs"]
 mod real;
-#[path = "custom_rules/words.rs"]
-mod words;
 
 use gantry_json::{Value, json};
 use gantry_primitives::FieldError;

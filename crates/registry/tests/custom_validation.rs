@@ -98,7 +98,7 @@ fn values_have_types() {
 
 /// Appendix E: an integer or a string, as the percentages and ports of Kubernetes are.
 #[test]
-fn numbers_may_be_texts() {
+fn int_or_string_accepts_numbers_and_strings() {
     let port = json!({"x-kubernetes-int-or-string": true, "anyOf": [{"type": "integer"}, {"type": "string"}],
         "pattern": "^[0-9]+%$"});
     check(&[
@@ -123,7 +123,7 @@ fn numbers_may_be_texts() {
 
 /// Appendix E: required fields, allowed values, formats, and limits of length and number.
 #[test]
-fn values_are_there_and_within_limits() {
+fn required_values_and_limits_are_validated() {
     let text = json!({"type": "string", "minLength": 2, "maxLength": 3, "pattern": "^[a-z]*$"});
     let list = json!({"type": "array", "minItems": 1, "maxItems": 1, "items": {"type": "integer"}});
     let map = json!({"type": "object", "minProperties": 1, "maxProperties": 2, "additionalProperties": true});
@@ -314,7 +314,7 @@ fn schemas_combine() {
 /// Appendix E: errors in unchanged values are ratcheted; elements of a list are correlated with old ones by their keys
 /// only.
 #[test]
-fn what_did_not_change_is_not_held_against_a_change() {
+fn errors_in_unchanged_values_are_ratcheted() {
     let structure = with_spec(&json!({"type": "object", "required": ["size"], "properties": {
         "size": {"type": "integer"}, "name": {"type": "string", "maxLength": 2},
         "keyed": {"type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["k"],
@@ -359,7 +359,7 @@ fn what_did_not_change_is_not_held_against_a_change() {
 
 /// Appendix E: a write to the status is validated by the schema of the status, and messages start at the status.
 #[test]
-fn a_status_is_judged_by_itself() {
+fn a_status_is_validated_by_its_own_schema() {
     let structure = StructuralSchema::read(&json!({"type": "object", "properties": {
         "spec": {"type": "object", "required": ["size"]},
         "status": {"type": "object", "required": ["phase"], "properties": {"ready": {"type": "integer"}},
@@ -396,7 +396,7 @@ fn a_status_is_judged_by_itself() {
 
 /// Appendix E: rules are not evaluated if the object has other errors, and an error reports that.
 #[test]
-fn expressions_wait_until_the_rest_is_right() {
+fn rules_are_not_evaluated_if_there_are_other_errors() {
     let rule = json!([{"rule": "self > 1"}]);
     let with = with_spec(&json!({"type": "object", "properties": {"list": {"type": "array",
         "items": {"type": "integer", "x-kubernetes-validations": rule}}}}));
@@ -418,7 +418,7 @@ fn expressions_wait_until_the_rest_is_right() {
 
 /// Appendix E: replicas are validated after the schema and before the rules, and the error about the rules is last.
 #[test]
-fn replicas_are_judged_between_schema_and_rules() {
+fn replicas_are_validated_between_schema_and_rules() {
     let count = json!({"type": "integer", "x-kubernetes-validations": [{"rule": "self > 1"}]});
     let structure = with_spec(&json!({"type": "object", "properties": {"count": count}}));
     let scale = json!({"specReplicasPath": ".spec.count", "statusReplicasPath": ".status.count"});

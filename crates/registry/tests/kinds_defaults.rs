@@ -3,7 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on fails; recordings are files"
+    reason = "tests fail by panicking; recordings are files"
 )]
 
 use gantry_json::{Value, json};
@@ -60,7 +60,7 @@ fn created_objects_get_the_defaults_recorded() {
 
 /// O1.1: requests default to limits in a pod, and the QoS class depends on both.
 #[test]
-fn quality_of_service_follows_requests_and_limits() {
+fn qos_class_follows_requests_and_limits() {
     for exchange in recorded("pod_quality_of_service") {
         let mut pod = exchange["send"].clone();
         if pod["metadata"]["name"] == "exact" {
@@ -81,7 +81,7 @@ fn quality_of_service_follows_requests_and_limits() {
 
 /// O1.1: the tag of an image determines its pull policy.
 #[test]
-fn pull_policies_follow_the_tag() {
+fn pull_policies_depend_on_the_tag() {
     let exchange = &recorded("image_pull_policy")[0];
     let mut deployment = exchange["send"].clone();
     defaults::apply(kind_of(exchange), &mut deployment);
@@ -133,7 +133,7 @@ fn only_rolling_updates_have_limits() {
 
 /// O1.1: zero is kept where it is a valid value, and an empty string counts as absent.
 #[test]
-fn zero_is_kept_where_it_differs_from_nothing() {
+fn zero_is_kept_where_it_differs_from_absent() {
     let deployments = kinds().kind("apps", "v1", "Deployment").unwrap();
     let container =
         json!({"name": "c", "image": "x:1", "livenessProbe": {"periodSeconds": 0}, "imagePullPolicy": ""});
@@ -162,7 +162,7 @@ fn a_negative_grace_period_becomes_one_in_pods() {
 
 /// The `behavior` of an autoscaler gets the defaults of absent rules.
 #[test]
-fn behaviour_is_completed_when_it_is_given() {
+fn behavior_of_an_autoscaler_gets_defaults() {
     let autoscalers = kinds().kind("autoscaling", "v2", "HorizontalPodAutoscaler").unwrap();
     let mut autoscaler =
         json!({"spec": {"maxReplicas": 3, "behavior": {"scaleDown": {"selectPolicy": "Min"}}}});

@@ -4,7 +4,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on fails; recordings are files"
+    reason = "tests fail by panicking; recordings are files"
 )]
 
 use gantry_json::{Map, Value, json};
@@ -40,7 +40,7 @@ fn pods_change_as_recorded() {
 
 /// O3.4: a status whose counters are inconsistent is refused.
 #[test]
-fn statuses_are_judged_as_recorded() {
+fn statuses_are_validated_as_recorded() {
     assert_eq!(replay("writes.status_of_replicasets"), 6);
     assert_eq!(replay("pods.status_immutables"), 3);
     assert_eq!(replay("namespaces.finalize"), 3);
@@ -48,7 +48,7 @@ fn statuses_are_judged_as_recorded() {
 
 /// O3.2: no finalizer can be added to an object that is being deleted.
 #[test]
-fn no_finalizer_is_added_to_what_is_going() {
+fn no_finalizer_can_be_added_to_a_terminating_object() {
     let maps = kinds().kind("", "v1", "ConfigMap").unwrap();
     let deleted = |finalizers: Value| json!({"metadata": {"name": "a", "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": finalizers}});
     let old = deleted(json!(["example.com/f"]));
@@ -82,7 +82,7 @@ fn a_service_without_a_load_balancer_reports_no_addresses() {
 
 /// O3.4: the types of a pod's conditions are qualified names, and it has one address of each family.
 #[test]
-fn the_status_of_a_pod_has_names_for_conditions_and_one_address_a_family() {
+fn condition_types_of_a_pod_are_qualified_and_each_family_has_one_address() {
     let pods = kinds().kind("", "v1", "Pod").unwrap();
     let errors = |status: Value| {
         let pod = |status: Value| json!({"metadata": {"name": "p"}, "spec": {}, "status": status});
@@ -103,7 +103,7 @@ fn the_status_of_a_pod_has_names_for_conditions_and_one_address_a_family() {
 
 /// O3.4: the count of collisions does not decrease.
 #[test]
-fn collisions_are_never_forgotten() {
+fn the_collision_count_does_not_decrease() {
     let deployments = kinds().kind("apps", "v1", "Deployment").unwrap();
     let counted = |count: i32| json!({"metadata": {"name": "web"}, "status": {"collisionCount": count}});
     let found = validation::status(deployments, &counted(2), &counted(1));
@@ -113,7 +113,7 @@ fn collisions_are_never_forgotten() {
 
 /// O4.3: a negative scale is refused as recorded, for any kind.
 #[test]
-fn nothing_scales_below_zero() {
+fn replicas_are_not_negative() {
     let mut refused = 0;
     for exchange in recorded("writes.scale_refusals").iter().filter(|exchange| exchange["status"] == 422) {
         let found = validation::scale(&exchange["send"]);
@@ -127,7 +127,7 @@ fn nothing_scales_below_zero() {
 
 /// A2.20: only some fields of the spec of a StatefulSet may change.
 #[test]
-fn most_of_a_stateful_set_stays() {
+fn most_fields_of_a_stateful_set_are_immutable() {
     let sets = kinds().kind("apps", "v1", "StatefulSet").unwrap();
     let pod =
         json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}});
@@ -150,7 +150,7 @@ fn most_of_a_stateful_set_stays() {
 
 /// A2.20: immutable fields of PriorityClasses, StorageClasses, ControllerRevisions and claims.
 #[test]
-fn classes_and_revisions_stay() {
+fn classes_and_revisions_are_immutable() {
     let errors = |group: &str, kind: &str, old: Value, new: Value| {
         texts(&validation::update(kinds().kind(group, "v1", kind).unwrap(), &old, &new))
     };
@@ -179,7 +179,7 @@ fn classes_and_revisions_stay() {
 
 /// O3.5: scheduling gates of a pod may be removed, and its node selector may become more specific.
 #[test]
-fn gated_pods_may_become_choosier() {
+fn gated_pods_can_get_a_narrower_node_selector() {
     let pods = kinds().kind("", "v1", "Pod").unwrap();
     let mut old = json!({
         "metadata": {"name": "p"},
@@ -202,7 +202,7 @@ fn gated_pods_may_become_choosier() {
 
 /// O2.3: an update gets warnings only about new problems.
 #[test]
-fn old_oddities_are_not_warned_about_again() {
+fn updates_get_warnings_about_new_problems_only() {
     let deployments = kinds().kind("apps", "v1", "Deployment").unwrap();
     let pod =
         json!({"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "x"}]}});

@@ -3,7 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on fails; recordings are files"
+    reason = "tests fail by panicking; recordings are files"
 )]
 
 use gantry_json::{Value, json};
@@ -13,7 +13,7 @@ use gantry_schema::kinds::{Kind, kinds};
 
 /// O2.1, O2.6, A2.13, A2.14, O6.6, O7.1, O7.2, O7.3: wrong objects are refused with the recorded Status.
 #[test]
-fn wrong_objects_are_refused_as_recorded() {
+fn invalid_objects_are_refused_as_recorded() {
     let mut refused = 0;
     for case in recorded_cases() {
         for exchange in recorded(&case) {
@@ -28,7 +28,7 @@ fn wrong_objects_are_refused_as_recorded() {
 
 /// O2.3: unusual objects are accepted with the recorded warnings.
 #[test]
-fn odd_objects_are_accepted_with_the_warnings_recorded() {
+fn unusual_objects_are_accepted_with_the_recorded_warnings() {
     let mut warned = 0;
     for case in recorded_cases() {
         for exchange in recorded(&case) {
@@ -53,7 +53,7 @@ fn odd_objects_are_accepted_with_the_warnings_recorded() {
 
 /// Appendix A: addresses of a Service are valid, and node ports are allowed only for types that have them.
 #[test]
-fn services_name_addresses_and_ports_that_make_sense() {
+fn services_have_valid_addresses_and_ports() {
     let wrong = |spec: Value| {
         let mut service =
             json!({"metadata": {"name": "s", "namespace": "n"}, "spec": {"ports": [{"port": 80}]}});
@@ -94,7 +94,7 @@ fn services_name_addresses_and_ports_that_make_sense() {
 
 /// A§2.6 quota: a quota limits known resources, by valid amounts.
 #[test]
-fn quotas_limit_what_they_know() {
+fn quotas_limit_known_resources() {
     let kind = kinds().kind("", "v1", "ResourceQuota").unwrap();
     let hard =
         json!({"foo": "1", "pods": "-1", "secrets": "1500m", "count/jobs.batch": "1", "limits.cpu": "1500m"});
@@ -113,7 +113,7 @@ fn quotas_limit_what_they_know() {
 
 /// A2.14: an owner that is named twice is kept once.
 #[test]
-fn owners_named_twice_are_folded_as_recorded() {
+fn duplicate_owners_are_merged_as_recorded() {
     let exchange = &recorded("validation.owner_duplicates.json")[0];
     let mut object = exchange["send"].clone();
     validation::deduplicate_owners(&mut object, "");
@@ -125,7 +125,7 @@ fn owners_named_twice_are_folded_as_recorded() {
 
 /// A2.14: errors in labels have no key in their path, and those in a template no `metadata`.
 #[test]
-fn places_are_named_as_kubernetes_names_them() {
+fn field_paths_are_those_of_kubernetes() {
     let object = json!({
         "metadata": {"name": "web", "labels": {"a b": "x y"}},
         "spec": {
@@ -168,7 +168,7 @@ fn an_unknown_restart_policy_is_refused_for_two_reasons() {
 
 /// O2.6: the limits of a rollout are validated together, and a percentage of zero is zero.
 #[test]
-fn limits_of_a_rollout_are_looked_at_together() {
+fn limits_of_a_rollout_are_validated_together() {
     let texts = |strategy: Value| {
         let mut object = deployment();
         object["spec"]["strategy"] = strategy;
@@ -200,7 +200,7 @@ fn limits_of_a_rollout_are_looked_at_together() {
 
 /// A volume with errors is not found by mounts.
 #[test]
-fn volumes_and_mounts_belong_together() {
+fn mounts_require_volumes() {
     let mut object = deployment();
     let spec = &mut object["spec"]["template"]["spec"];
     spec["volumes"] = json!([{"name": "v"}, {"name": "v"}, {"name": "s", "secret": {}}]);
@@ -224,7 +224,7 @@ fn volumes_and_mounts_belong_together() {
 
 /// Init containers that are not restarted have no probes, and their names are unique.
 #[test]
-fn init_containers_have_rules_of_their_own() {
+fn init_containers_have_their_own_rules() {
     let mut object = deployment();
     let spec = &mut object["spec"]["template"]["spec"];
     spec["initContainers"] = json!([
@@ -252,7 +252,7 @@ fn namespaces_are_checked_where_there_are_any() {
 
 /// Validation panics for no value that a client can send.
 #[test]
-fn shapes_that_make_no_sense_are_survived() {
+fn validation_never_panics() {
     for kind in kinds().all() {
         for odd in [
             json!(null),

@@ -1,10 +1,10 @@
 //! Small core kinds and the metadata of all kinds, validated with the messages and in the order of Kubernetes 1.37.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
-use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
+use gantry_registry::lifecycle::{self, Part, ServerAssignedMetadata, Updated};
 use gantry_registry::{admission, defaults, validation};
 use gantry_schema::kinds::{Kind, kinds};
 
@@ -48,7 +48,7 @@ fn service(fields: &Value) -> Value {
 
 /// O7.1: errors in the addresses of a service are reported alone, before all others.
 #[test]
-fn addresses_of_services_are_judged_first_and_alone() {
+fn addresses_of_services_are_validated_first_and_alone() {
     let cases = [
         (
             json!({"clusterIP": "010.0.0.1"}),
@@ -93,7 +93,7 @@ fn addresses_of_services_are_judged_first_and_alone() {
 
 /// O7.1: ports, policies and types of services.
 #[test]
-fn services_are_judged_field_by_field() {
+fn services_are_validated_field_by_field() {
     let cases = [
         (
             json!({"trafficDistribution": "*"}),
@@ -140,7 +140,7 @@ fn services_are_judged_field_by_field() {
 
 /// O7.1: an address is immutable, and a change of the first address changes the list of addresses.
 #[test]
-fn the_address_of_a_service_stays() {
+fn the_address_of_a_service_is_immutable() {
     let kind = kind("", "Service");
     let old = service(&json!({"clusterIP": "10.96.0.9", "clusterIPs": ["10.96.0.9"]}));
     let changed = |address: &str| service(&json!({"clusterIP": address, "clusterIPs": ["10.96.0.9"]}));
@@ -174,7 +174,7 @@ fn deprecated_fields_are_warned_of() {
 
 /// O7.3: roles and bindings; required fields are reported last.
 #[test]
-fn roles_and_bindings_are_judged_in_order() {
+fn roles_and_bindings_are_validated_in_order() {
     let role = json!({
         "rules": [{}],
         "aggregationRule": {"clusterRoleSelectors": [{"matchExpressions": [{"key": "a", "operator": "x"}]}]},
@@ -208,7 +208,7 @@ fn roles_and_bindings_are_judged_in_order() {
 
 /// A2.20: the pod CIDRs of a node are valid, and its provider id is immutable.
 #[test]
-fn nodes_are_judged_field_by_field() {
+fn nodes_are_validated_field_by_field() {
     let node = kind("", "Node");
     assert_eq!(
         wrong(node, json!({"spec": {"podCIDR": "web"}})),
@@ -255,7 +255,7 @@ fn keys_are_reported_once_and_in_order() {
 
 /// A2.13: in changed metadata, unknown finalizers are reported last; some kinds accept any.
 #[test]
-fn metadata_is_judged_in_order() {
+fn metadata_is_validated_in_order() {
     let old = json!({"metadata": {"uid": "u"}});
     let new = json!({"metadata": {"uid": "x", "labels": {"*": "b"}, "finalizers": ["a"]}});
     assert_eq!(
@@ -274,9 +274,13 @@ fn metadata_is_judged_in_order() {
 
 /// A2.4: fields of disabled features are not stored, and only the names of an account's secrets are.
 #[test]
-fn what_is_not_served_is_not_kept() {
-    let stamp = Stamp { uid: "u", now: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(), name_suffix: "" };
-    let created = |kind: &Kind, object: Value| lifecycle::create(object, kind, &stamp);
+fn fields_of_disabled_features_are_not_stored() {
+    let assigned = ServerAssignedMetadata {
+        uid: "u",
+        now: Timestamp::parse("2026-01-01T00:00:00Z").unwrap(),
+        name_suffix: "",
+    };
+    let created = |kind: &Kind, object: Value| lifecycle::create(object, kind, &assigned);
     let lease = created(
         kind("coordination.k8s.io", "Lease"),
         json!({"spec": {"strategy": "x", "holderIdentity": "h"}}),
@@ -290,7 +294,7 @@ fn what_is_not_served_is_not_kept() {
 
 /// As on Kubernetes, an update does not remove disabled fields that an older version stored.
 #[test]
-fn what_an_older_version_stored_is_kept() {
+fn disabled_fields_of_an_older_version_are_kept() {
     let pod = |image: &str, signal: Value| {
         let container = json!({"name": "c", "image": image, "lifecycle": signal});
         json!({"metadata": {"name": "a"}, "spec": {"containers": [container]}})
@@ -312,7 +316,7 @@ fn what_an_older_version_stored_is_kept() {
 
 /// A2.5: only the server sets generations, and validation gets a changed uid.
 #[test]
-fn generations_and_uids_of_clients_are_not_kept() {
+fn generations_and_uids_of_clients_are_ignored() {
     let stored = json!({"metadata": {"name": "a", "uid": "u"}});
     let sent = |metadata: Value| json!({"metadata": metadata});
     let update = |object: Value| lifecycle::update(&stored, object, Part::Main, kind("", "ConfigMap"));

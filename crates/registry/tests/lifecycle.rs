@@ -1,11 +1,11 @@
 //! Creation, update and deletion of objects.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{
-    DeleteOptions, Deletion, Part, Stamp, Updated, create, delete, generated_name, update,
+    DeleteOptions, Deletion, Part, ServerAssignedMetadata, Updated, create, delete, generated_name, update,
 };
 use gantry_schema::kinds::{Kind, kinds};
 
@@ -34,31 +34,31 @@ fn with(mut object: Value, pointer: &str, value: Value) -> Value {
     object
 }
 
-fn stamp(suffix: &str) -> Stamp<'_> {
-    Stamp { uid: "new-uid", now: NOON, name_suffix: suffix }
+fn assigned(suffix: &str) -> ServerAssignedMetadata<'_> {
+    ServerAssignedMetadata { uid: "new-uid", now: NOON, name_suffix: suffix }
 }
 
 /// A2.9, A2.5, O4.4: metadata that only the server sets is set, whatever the client sent.
 #[test]
-fn a_new_object_is_stamped() {
+fn a_new_object_gets_server_managed_metadata() {
     let sent = with(web(), "/metadata/deletionTimestamp", json!("2020-01-01T00:00:00Z"));
-    let stored = create(sent, kind("deployments"), &stamp(""));
+    let stored = create(sent, kind("deployments"), &assigned(""));
     assert_eq!(stored["metadata"]["uid"], "new-uid");
     assert_eq!(stored["metadata"]["creationTimestamp"], "2026-01-01T12:00:00Z");
     assert_eq!(stored["metadata"]["generation"], 1);
     assert_eq!(stored["metadata"].get("deletionTimestamp"), None);
     assert_eq!(stored.get("status"), None, "A2.6: the sent status is dropped");
     assert_eq!(
-        create(json!({"metadata": {"generation": 9}}), kind("configmaps"), &stamp(""))["metadata"]["generation"],
+        create(json!({"metadata": {"generation": 9}}), kind("configmaps"), &assigned(""))["metadata"]["generation"],
         9
     );
     assert_eq!(
-        create(json!({"status": 1}), kind("configmaps"), &stamp(""))["status"],
+        create(json!({"status": 1}), kind("configmaps"), &assigned(""))["status"],
         1,
         "kinds without /status keep it"
     );
     assert_eq!(
-        create(json!("nonsense"), kind("configmaps"), &stamp(""))["metadata"]["uid"],
+        create(json!("nonsense"), kind("configmaps"), &assigned(""))["metadata"]["uid"],
         "new-uid",
         "and nothing panics"
     );
@@ -67,13 +67,16 @@ fn a_new_object_is_stamped() {
 /// A2.11, O4.5: a name is generated from a prefix and a suffix, and only if none is given.
 #[test]
 fn names_are_generated() {
-    let made = create(json!({"metadata": {"generateName": "web-"}}), kind("pods"), &stamp("x2b4z"));
+    let made = create(json!({"metadata": {"generateName": "web-"}}), kind("pods"), &assigned("x2b4z"));
     assert_eq!(
         (&made["metadata"]["name"], &made["metadata"]["generateName"]),
         (&json!("web-x2b4z"), &json!("web-"))
     );
-    let named =
-        create(json!({"metadata": {"generateName": "web-", "name": "mine"}}), kind("pods"), &stamp("x2b4z"));
+    let named = create(
+        json!({"metadata": {"generateName": "web-", "name": "mine"}}),
+        kind("pods"),
+        &assigned("x2b4z"),
+    );
     assert_eq!(named["metadata"]["name"], "mine");
     assert_eq!(generated_name(&"a".repeat(80), "x2b4z"), format!("{}x2b4z", "a".repeat(58)));
     assert!(generated_name(&"é".repeat(80), "x2b4z").len() <= 63, "a name is not cut within a character");
@@ -88,7 +91,7 @@ fn stored(updated: Updated) -> Value {
 
 /// A2.4, A2.19: fields that clients may not change are restored; if nothing else changed, nothing is written.
 #[test]
-fn an_update_that_changes_nothing_is_none() {
+fn an_update_without_changes_writes_nothing() {
     assert_eq!(update(&web(), web(), Part::Main, kind("deployments")), Updated::Unchanged);
     let mut without = web();
     for field in ["uid", "creationTimestamp", "generation", "resourceVersion"] {
@@ -103,7 +106,7 @@ fn an_update_that_changes_nothing_is_none() {
 
 /// A2.5, O4.1, O4.2: the generation counts changes of the desired state.
 #[test]
-fn the_generation_counts_what_was_asked_for() {
+fn the_generation_counts_changes_of_the_desired_state() {
     let after = |change: (&str, Value), part, kind: &Kind| {
         let object = stored(update(&web(), with(web(), change.0, change.1), part, kind));
         object["metadata"]["generation"].as_i64().unwrap()
@@ -132,7 +135,7 @@ fn the_generation_counts_what_was_asked_for() {
 
 /// A2.6: a status write keeps the spec, on Deployments the labels, on pods the owners; it writes other metadata.
 #[test]
-fn a_status_write_keeps_the_rest() {
+fn a_status_write_keeps_the_spec() {
     let mut sent = with(web(), "/status", json!({"replicas": 4}));
     sent["metadata"]["labels"] = json!({"app": "other"});
     sent["metadata"]["annotations"] = json!({"a": "b"});
@@ -164,7 +167,7 @@ fn deleting(grace: i64, finalizers: &[&str]) -> Value {
 
 /// A2.21, O6.5: the update that removes the last finalizer removes the object.
 #[test]
-fn the_last_finalizer_takes_the_object_with_it() {
+fn removing_the_last_finalizer_deletes_the_object() {
     let held = deleting(0, &["example.com/f"]);
     let mut freed = held.clone();
     freed["metadata"].as_object_mut().unwrap().remove("finalizers");
@@ -205,7 +208,7 @@ fn finalizers_follow_the_policy() {
 
 /// O6.4, A2.5: the first DELETE of an object with finalizers changes it, the second does not.
 #[test]
-fn lingering_is_written_down_once() {
+fn only_the_first_delete_of_an_object_with_finalizers_changes_it() {
     let held = with(web(), "/metadata/finalizers", json!(["example.com/f"]));
     let Deletion::Linger(object) = delete(&held, &options(&json!({})), kind("deployments"), NOON) else {
         panic!("its finalizer holds it")
@@ -236,7 +239,7 @@ fn end_of(deletion: &Deletion) -> (String, i64, bool) {
 
 /// O6.8, O6.9, O6.10: the grace period of a pod.
 #[test]
-fn a_pod_that_runs_is_given_time() {
+fn a_running_pod_has_a_grace_period() {
     let end = |pod: &Value, wanted: Value| end_of(&delete(pod, &options(&wanted), kind("pods"), NOON));
     let at = |seconds| NOON.plus(seconds).to_string();
     let running = pod("n1", "Running");
@@ -252,7 +255,7 @@ fn a_pod_that_runs_is_given_time() {
 
 /// O6.11: the grace period of a terminating pod can be shortened, never extended.
 #[test]
-fn a_leaving_pod_can_be_hurried() {
+fn the_grace_period_can_be_shortened() {
     let Deletion::Linger(terminating) =
         delete(&pod("n1", "Running"), &options(&json!({"gracePeriodSeconds": 600})), kind("pods"), NOON)
     else {
@@ -271,7 +274,7 @@ fn a_leaving_pod_can_be_hurried() {
 
 /// A2.26: invalid options are refused.
 #[test]
-fn nonsense_options_are_refused() {
+fn invalid_options_are_refused() {
     let message = |value: Value| DeleteOptions::parse(&value).unwrap_err().message;
     assert_eq!(
         message(json!({"propagationPolicy": "Foo"})),
@@ -287,7 +290,7 @@ fn nonsense_options_are_refused() {
 
 /// O6.2, O6.11, A2.28: after its grace period a pod is held by finalizers only, which follow the last policy.
 #[test]
-fn a_held_pod_is_not_given_time_again() {
+fn a_pod_with_finalizers_gets_no_second_grace_period() {
     let held = with(pod("n1", "Running"), "/metadata/finalizers", json!(["foregroundDeletion"]));
     let over = with(held, "/metadata/deletionTimestamp", json!(NOON.to_string()));
     let over = with(over, "/metadata/deletionGracePeriodSeconds", json!(0));
@@ -298,7 +301,7 @@ fn a_held_pod_is_not_given_time_again() {
 
 /// O6.11: a pod that ended while it was terminating keeps its grace period unless a shorter one is requested.
 #[test]
-fn a_leaving_pod_that_ended_keeps_its_time() {
+fn a_finished_terminating_pod_keeps_its_grace_period() {
     let terminating =
         with(pod("n1", "Failed"), "/metadata/deletionTimestamp", json!(NOON.plus(30).to_string()));
     let terminating = with(terminating, "/metadata/deletionGracePeriodSeconds", json!(30));
@@ -309,7 +312,7 @@ fn a_leaving_pod_that_ended_keeps_its_time() {
 
 /// A2.5: kinds with a generation increase it when their deletion begins.
 #[test]
-fn the_beginning_of_a_deletion_counts_as_a_generation() {
+fn the_start_of_a_deletion_increments_the_generation() {
     let after = |object: Value, resource: &str| {
         let held = with(object, "/metadata/finalizers", json!(["example.com/f"]));
         match delete(&held, &options(&json!({})), kind(resource), NOON) {
@@ -347,7 +350,7 @@ fn a_namespace_is_deleted_in_two_steps() {
 
 /// A6.3, A6.5: only `finalize` removes finalizers of a namespace's spec, and the namespace once no others hold it.
 #[test]
-fn a_namespace_goes_when_both_lists_are_empty() {
+fn a_namespace_is_deleted_when_both_finalizer_lists_are_empty() {
     let kind = kind("namespaces");
     assert_eq!(update(&namespace(&["kubernetes"]), namespace(&[]), Part::Main, kind), Updated::Unchanged);
     let terminating = |finalizers: &[&str]| {

@@ -1,11 +1,11 @@
 //! Rules of pods: bindings, evictions, and status fields that nodes may leave out.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
 use gantry_registry::lifecycle::{Part, Updated, update};
-use gantry_registry::pods::eviction::{EvictionCost, check, mark, spend};
+use gantry_registry::pods::eviction::{EvictionCost, check, decrement_disruptions_allowed, mark};
 use gantry_registry::pods::{binding, container};
 use gantry_schema::kinds::kinds;
 
@@ -29,7 +29,7 @@ fn budget(selector: &Value, allowed: i64, healthy: i64, needed: i64) -> Value {
 
 /// A8.1: the target of a binding has a valid name of a node.
 #[test]
-fn a_binding_names_a_node_by_a_name_that_nodes_can_have() {
+fn a_binding_names_a_valid_node_name() {
     let to = |name: &str| binding::check(&json!({"target": {"kind": "Node", "name": name}}));
     assert!(to("n1").is_ok());
     let refused = to("../x").unwrap_err();
@@ -59,11 +59,11 @@ fn a_bound_pod_is_scheduled_since_then() {
 
 /// A8.7: an empty selector selects every pod, an absent or invalid one none.
 #[test]
-fn a_budget_guards_whom_it_selects() {
+fn a_budget_applies_to_the_pods_that_it_selects() {
     let pod = running(true);
     let cost = |selector: Value| check(&pod, &[budget(&selector, 1, 3, 2)]).unwrap();
-    assert_eq!(cost(json!({})), EvictionCost::Spends("pdb".to_owned()));
-    assert_eq!(cost(json!({"matchLabels": {"app": "web"}})), EvictionCost::Spends("pdb".to_owned()));
+    assert_eq!(cost(json!({})), EvictionCost::Decrements("pdb".to_owned()));
+    assert_eq!(cost(json!({"matchLabels": {"app": "web"}})), EvictionCost::Decrements("pdb".to_owned()));
     assert_eq!(cost(json!({"matchLabels": {"app": "other"}})), EvictionCost::Free);
     assert_eq!(cost(Value::Null), EvictionCost::Free);
     assert_eq!(cost(json!({"matchExpressions": [{"key": "app", "operator": "Foo"}]})), EvictionCost::Free);
@@ -71,7 +71,7 @@ fn a_budget_guards_whom_it_selects() {
 
 /// A8.7: evicting a pod that does not run is free; if it might run again, only at the version that was checked.
 #[test]
-fn a_pod_that_might_run_is_free_as_it_is() {
+fn a_pod_that_might_run_is_evicted_at_the_checked_version_only() {
     let budgets = [budget(&json!({}), 0, 1, 2)];
     let cost = |pod: &Value| check(pod, &budgets).unwrap();
     let mut pod = running(false);
@@ -84,42 +84,42 @@ fn a_pod_that_might_run_is_free_as_it_is() {
     let healthy = [budget(&json!({}), 0, 2, 2)];
     let free = EvictionCost::FreeAt { version: "7".to_owned(), budget: Some("pdb".to_owned()) };
     assert_eq!(check(&running(false), &healthy).unwrap(), free);
-    assert_eq!(check(&running(true), &healthy).unwrap(), EvictionCost::Spends("pdb".to_owned()));
+    assert_eq!(check(&running(true), &healthy).unwrap(), EvictionCost::Decrements("pdb".to_owned()));
     let none_needed = [budget(&json!({}), 0, 0, 0)];
     assert_eq!(
         check(&running(false), &none_needed).unwrap(),
-        EvictionCost::Spends("pdb".to_owned()),
+        EvictionCost::Decrements("pdb".to_owned()),
         "no healthy pod is required"
     );
 }
 
 /// A8.7, A8.8: a disruption is recorded in the budget, and the last allowed one changes its condition.
 #[test]
-fn what_is_spent_is_written_down() {
+fn a_disruption_is_recorded_in_the_budget() {
     let twice = budget(&json!({}), 2, 4, 2);
-    let once = spend(&twice, "a", NOON).unwrap();
+    let once = decrement_disruptions_allowed(&twice, "a", NOON).unwrap();
     assert_eq!(once["status"].get("conditions"), None);
-    let none = spend(&once, "b", NOON.plus(5)).unwrap();
+    let none = decrement_disruptions_allowed(&once, "b", NOON.plus(5)).unwrap();
     assert_eq!(
         none["status"]["disruptedPods"],
         json!({"a": "2026-01-01T12:00:00Z", "b": "2026-01-01T12:00:05Z"})
     );
     assert_eq!(none["status"]["conditions"][0]["reason"], "InsufficientPods");
-    assert_eq!(spend(&none, "c", NOON).unwrap_err().code, 429);
+    assert_eq!(decrement_disruptions_allowed(&none, "c", NOON).unwrap_err().code, 429);
     let negative = budget(&json!({}), -1, 4, 2);
-    assert_eq!(spend(&negative, "a", NOON).unwrap_err().code, 403);
+    assert_eq!(decrement_disruptions_allowed(&negative, "a", NOON).unwrap_err().code, 403);
 }
 
 /// A8.7: a pod that is marked as disrupted is not marked again.
 #[test]
-fn a_mark_is_made_once() {
+fn a_pod_is_marked_as_disrupted_once() {
     let marked = mark(&running(true), NOON);
     assert_eq!(mark(&marked, NOON.plus(60)), marked);
 }
 
 /// A8.4, A8.3: a status without the QoS class and observed generations does not remove them.
 #[test]
-fn what_a_node_leaves_out_of_a_status_stays() {
+fn a_status_without_qos_class_and_generations_keeps_them() {
     let mut stored = running(true);
     stored["status"]["qosClass"] = json!("Burstable");
     stored["status"]["observedGeneration"] = json!(3);

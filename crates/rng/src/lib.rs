@@ -106,14 +106,14 @@ mod tests {
     }
 
     #[test]
-    fn purposes_of_a_key_have_different_numbers() {
+    fn purposes_of_a_key_have_different_seeds() {
         assert_eq!(Rng::keyed("u1", "pull").number(), Rng::keyed("u1", "pull").number());
         assert_ne!(Rng::keyed("u1", "pull").number(), Rng::keyed("u1", "start").number());
         assert_ne!(Rng::keyed("u1", "pull").number(), Rng::keyed("u2", "pull").number());
     }
 
     #[test]
-    fn bounds_are_kept() {
+    fn numbers_are_within_bounds() {
         let mut rng = Rng::new(7);
         assert_eq!((rng.below(0), rng.index(0), rng.between(3, 3)), (0, 0, 3));
         assert!((0..100).all(|_| (2..=5).contains(&rng.between(2, 5))));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_holds_no_choice_twice_and_never_more_than_there_are() {
+    fn a_sample_has_no_duplicates_and_at_most_all_choices() {
         let mut taken = Rng::new(1).sample(&[1, 2, 3], 9);
         taken.sort_unstable();
         assert_eq!(taken, [1, 2, 3]);

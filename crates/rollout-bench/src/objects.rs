@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_watch_says_why() {
+    fn a_failed_watch_has_the_message() {
         let line = br#"{"type":"ERROR","object":{"kind":"Status","metadata":{},"status":"Failure","message":"too old"}}"#;
         let mut received = BytesMut::from(&line[..]);
         received.extend_from_slice(b"\n");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_taken_from_a_watch_when_they_are_complete() {
+    fn events_of_a_watch_are_decoded_when_they_are_complete() {
         let object = RawExtension { raw: encode("v1", "Pod", &pod("web")) };
         let event = EventMessage { kind: "ADDED".to_owned(), object: Some(object) };
         let mut frame = u32::try_from(event.encoded_len()).unwrap().to_be_bytes().to_vec();

@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_clock_of_tokio_goes_when_tokio_goes() {
+    async fn a_tokio_clock_advances_with_tokio() {
         let clock = Clock::of_tokio(Timestamp::from_secs(100));
         tokio::time::advance(Duration::from_secs(5)).await;
         assert_eq!((clock.now(), clock.steady()), (Timestamp::from_secs(105), Timestamp::from_secs(105)));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_clock_of_the_machine_goes_on_when_tokio_stands_still() {
+    async fn the_system_clock_advances_while_tokio_is_paused() {
         let clock = Clock::system();
         let before = clock.since_boot();
         std::thread::sleep(Duration::from_millis(2));
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_wall_that_steps_back_does_not_take_the_steady_clock_along() {
+    async fn a_wall_clock_step_does_not_change_the_steady_clock() {
         let clock = Clock::new({
             let started = Instant::now();
             move || Timestamp::from_secs(if started.elapsed().is_zero() { 100 } else { 1 })

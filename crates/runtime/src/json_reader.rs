@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_understood_is_not_read() {
+    fn text_that_cannot_be_parsed_is_not_read() {
         let table = [
             "",
             "{",

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn a_problem_that_comes_back_later_is_reported_again() {
+    fn a_problem_that_recurs_later_is_reported_again() {
         let log_throttle = LogThrottle::default();
         assert_eq!(counted(&log_throttle, "web-1", 0), Some(1));
         assert_eq!(counted(&log_throttle, "web-1", 599), None);

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_read_as_prometheus_wants_them() {
+    fn numbers_are_in_the_format_of_prometheus() {
         let metrics = Metrics::new();
         metrics.count("requests_total", &[("code", "200")]);
         metrics.count("requests_total", &[("code", "200")]);

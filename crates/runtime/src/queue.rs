@@ -276,7 +276,7 @@ mod tests {
 
     /// D2.1: duplicates collapse, and a delayed key is returned when it is due.
     #[tokio::test(start_paused = true)]
-    async fn keys_are_worked_on_once_and_when_they_are_due() {
+    async fn keys_are_processed_once_and_when_they_are_due() {
         let (queue, _) = queue();
         queue.add("a");
         queue.add("a");
@@ -319,7 +319,7 @@ mod tests {
 
     /// D2.3: a failing key is retried with growing delays, and its metrics show it.
     #[tokio::test(start_paused = true)]
-    async fn a_failing_key_comes_back_later_each_time() {
+    async fn a_failing_key_is_retried_with_growing_delays() {
         let (queue, metrics) = queue();
         queue.add("a");
         let worked = worked(&queue, 2, 1, Outcome::Failure).await;

@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn every_write_is_strict_and_says_who_writes() {
+    fn every_write_has_strict_validation_and_a_field_manager() {
         let target = ResourcePath::path("/api/v1/namespaces/shop/pods");
         let body = json!({});
         for request in [
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deletion_says_what_it_means() {
+    fn a_deletion_has_propagation_grace_period_and_preconditions() {
         let deletion = DeleteParams {
             propagation: Some(Propagation::Foreground),
             uid: Some("u-1".into()),

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_turned_or_dropped_switch_ends_all_work() {
+    async fn a_triggered_or_dropped_switch_ends_all_tasks() {
         let (switch, turned) = shutdown();
         assert_eq!(turned.unless(async { 1 }).await, Some(1));
         switch.turn();

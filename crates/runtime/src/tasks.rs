@@ -17,10 +17,7 @@ pub struct Tasks {
 
 impl Tasks {
     /// No task yet.
-    #[expect(
-        clippy::new_without_default,
-        reason = "a set of tasks with a signal of its own is no neutral value"
-    )]
+    #[expect(clippy::new_without_default, reason = "`Default` would hide that a shutdown signal is created")]
     pub fn new() -> Self {
         let (switch, signal) = shutdown();
         Self { switch, signal, tasks: JoinSet::new() }

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_decoded_for_another_reason_is_an_error() {
+    fn other_decoding_errors_are_returned() {
         assert!(Service::decode(br#"{"spec":{"ports":3}}"#).is_err());
     }
 }

@@ -52,7 +52,7 @@ impl SchedulerCache {
         match node {
             Some(seen) => {
                 if self.cluster.set_node(seen.node.clone()) {
-                    self.queue.move_all_to_active();
+                    self.queue.move_all_to_active_or_backoff();
                 }
             }
             None => self.cluster.remove_node(key.name.as_str()),
@@ -62,7 +62,7 @@ impl SchedulerCache {
     /// Updates claims, volumes or classes, and retries unschedulable pods.
     pub(crate) fn update_storage(&mut self, update: impl FnOnce(&mut StorageObjects)) {
         update(self.cluster.storage_mut());
-        self.queue.move_all_to_active();
+        self.queue.move_all_to_active_or_backoff();
     }
 
     /// Adds, updates or (`None`) removes a pod.
@@ -79,7 +79,7 @@ impl SchedulerCache {
             SchedulingState::Pending => self.queue.add(key.clone(), pod.pod.priority()),
             SchedulingState::Assigned(node) => {
                 if self.cluster.add_pod(&pod.pod, node) {
-                    self.queue.move_all_to_active();
+                    self.queue.move_all_to_active_or_backoff();
                 }
                 self.queue.remove(key);
             }
@@ -154,7 +154,7 @@ impl SchedulerCache {
     /// Stops counting a pod, and retries unschedulable pods if that freed resources.
     fn remove_pod(&mut self, uid: &str) {
         if self.cluster.remove_pod(uid) {
-            self.queue.move_all_to_active();
+            self.queue.move_all_to_active_or_backoff();
         }
     }
 }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_counts_on_its_node_until_the_binding_fails() {
+    fn an_assumed_pod_counts_on_its_node_until_the_binding_fails() {
         let mut cache = cache();
         cache.update_pod(&key("web"), Some(&pod("web", "u1", None)));
         cache.update_pod(&key("db"), Some(&pod("db", "u2", None)));

@@ -101,7 +101,7 @@ impl<K: Ord + Clone> SchedulingQueue<K> {
     }
 
     /// Moves unschedulable pods to backoff, because something changed that might help them.
-    pub(crate) fn move_all_to_active(&mut self) {
+    pub(crate) fn move_all_to_active_or_backoff(&mut self) {
         self.moves += 1;
         let unschedulable = self.pods.iter_mut().filter_map(|(key, pod)| match pod.state {
             State::Unschedulable { until } => {
@@ -180,7 +180,7 @@ mod tests {
             assert_eq!(queue.pop(now), Some("a"));
             queue.mark_unschedulable(&"a", now);
             assert_eq!(queue.pop(now.plus(Duration::from_hours(1))), None, "nothing has changed");
-            queue.move_all_to_active();
+            queue.move_all_to_active_or_backoff();
             assert_eq!(queue.next_wake(), Some(now.plus(Duration::from_secs(wait))));
             assert_eq!(queue.pop(now), None, "the backoff is not over");
         }
@@ -191,7 +191,7 @@ mod tests {
         let mut queue = SchedulingQueue::new();
         queue.add("a", 0);
         assert_eq!(queue.pop(NOON), Some("a"));
-        queue.move_all_to_active();
+        queue.move_all_to_active_or_backoff();
         queue.mark_unschedulable(&"a", NOON);
         assert_eq!(queue.pop(after(1)), Some("a"));
     }
@@ -222,7 +222,7 @@ mod tests {
             queue.remove(&key);
             queue.mark_unschedulable(&key, NOON);
         }
-        queue.move_all_to_active();
+        queue.move_all_to_active_or_backoff();
         assert_eq!((queue.pop(after(60)), queue.next_wake()), (None, None));
     }
 }

@@ -1,6 +1,6 @@
 //! Stories of the scheduler over an API server in the same process, on tokio's paused clock.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use std::time::Duration;
 
@@ -89,7 +89,7 @@ async fn a_pod_is_bound_and_its_condition_set() {
 
 /// A8.3: the condition of an unschedulable pod has the reason, and the pod is bound once a node fits.
 #[tokio::test(start_paused = true)]
-async fn an_unschedulable_pod_says_why_and_waits() {
+async fn an_unschedulable_pod_has_a_condition_and_waits() {
     let mut cluster = Cluster::start().await;
     cluster.pod("web", "2").await;
     seconds(1).await;

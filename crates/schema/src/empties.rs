@@ -37,11 +37,11 @@ pub fn in_form<'a>(form: Form, nature: &Nature, object: &'a Value) -> Cow<'a, Va
 
 /// Brings an object into this form.
 pub fn drop_empties(form: Form, nature: &Nature, object: &mut Value) {
-    drop_empties_beside(form, nature, object, &TextParts::default());
+    drop_empties_except(form, nature, object, &TextParts::default());
 }
 
 /// Brings an object into this form; the given parts are in this form already.
-pub fn drop_empties_beside(form: Form, nature: &Nature, object: &mut Value, done: &TextParts) {
+pub fn drop_empties_except(form: Form, nature: &Nature, object: &mut Value, done: &TextParts) {
     // Most objects have none and are not changed: parts that clones share would be copied.
     if let Nature::BuiltIn(id) = nature
         && message_has_any(form, *id, object, done)

@@ -3,7 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::disallowed_methods,
-    reason = "a test that cannot go on fails; recordings are files"
+    reason = "tests fail by panicking; recordings are files"
 )]
 
 use gantry_json::{Value, json};

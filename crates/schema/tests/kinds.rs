@@ -1,6 +1,6 @@
 //! The table of served kinds, and lookups in it.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use gantry_schema::kinds::{
     BlindPut, DefaultPropagation, DeleteAnswer, Generation, Kind, PutAbsent, Scope, Verb, kinds,
@@ -22,7 +22,7 @@ fn a_resource_is_found_by_its_plural_and_by_its_kind() {
 
 /// A1.10: storage.k8s.io and resource.k8s.io are served, because kube-scheduler waits for their lists.
 #[test]
-fn what_the_scheduler_lists_is_served() {
+fn resources_of_the_scheduler_are_served() {
     for (group, resource) in [
         ("storage.k8s.io", "storageclasses"),
         ("storage.k8s.io", "csinodes"),
@@ -42,7 +42,7 @@ fn what_the_scheduler_lists_is_served() {
 
 /// A1.6: every resource that can be deleted can be listed and watched; otherwise garbage collection would not start.
 #[test]
-fn what_can_be_deleted_can_be_watched() {
+fn deletable_resources_can_be_watched() {
     for kind in kinds().all().filter(|kind| kind.allows(Verb::Delete)) {
         assert!(kind.allows(Verb::List) && kind.allows(Verb::Watch), "{}", kind.resource);
     }
@@ -74,7 +74,7 @@ fn writes_differ_by_kind() {
 
 /// A2.28: a DELETE of a pod or a service returns the object, of most other kinds a Status.
 #[test]
-fn deletes_are_answered_by_kind() {
+fn responses_to_deletes_depend_on_the_kind() {
     assert_eq!(kind("", "v1", "pods").deleted, DeleteAnswer::Object);
     assert_eq!(kind("", "v1", "services").deleted, DeleteAnswer::Object);
     assert_eq!(kind("apps", "v1", "deployments").deleted, DeleteAnswer::Status);
@@ -83,7 +83,7 @@ fn deletes_are_answered_by_kind() {
 
 /// A2.31: namespaces cannot be deleted as a collection.
 #[test]
-fn namespaces_go_one_by_one() {
+fn namespaces_cannot_be_deleted_as_a_collection() {
     assert!(!kind("", "v1", "namespaces").allows(Verb::DeleteCollection));
     assert!(kind("", "v1", "secrets").allows(Verb::DeleteCollection));
 }

@@ -70,7 +70,7 @@ impl Activity {
             tokio::select! {
                 () = self.changed.notified() => {}
                 () = sleep_until(now + timeout) => return,
-                () = pressure.asks_after(now + SPARED) => return,
+                () = pressure.close_requested_after(now + SPARED) => return,
             }
         }
     }
@@ -94,12 +94,12 @@ impl Drop for RequestInProgress {
 
 impl Pressure {
     /// Requests all idle connections to end.
-    pub(crate) fn ask(&self) {
+    pub(crate) fn request_close(&self) {
         self.0.notify_waiters();
     }
 
     /// Returns when idle connections are requested to end, and not before this time.
-    pub(crate) async fn asks_after(&self, time: Instant) {
+    pub(crate) async fn close_requested_after(&self, time: Instant) {
         loop {
             self.0.notified().await;
             if Instant::now() >= time {
@@ -119,13 +119,13 @@ mod tests {
         let on_all = Arc::default();
         let [greedy, late, modest] = [(); 3].map(|()| Arc::new(Activity::counted_in(&on_all)));
         let first: Vec<_> = (0..REQUESTS_MAX).map(|_| greedy.begin()).collect();
-        assert!(first.iter().all(|request| !request.exceeds_share()), "there is room");
+        assert!(first.iter().all(|request| !request.exceeds_share()), "the share is free");
         let second: Vec<_> = (0..SHARE).map(|_| late.begin()).collect();
         assert!(second.iter().all(|request| !request.exceeds_share()), "within its share");
         assert!(late.begin().exceeds_share() && greedy.begin().exceeds_share());
         assert!(!modest.begin().exceeds_share());
         drop(first);
-        assert!(!late.begin().exceeds_share(), "there is room again");
+        assert!(!late.begin().exceeds_share(), "the share is free again");
     }
 
     const TIMEOUTS: IdleTimeouts =
@@ -157,7 +157,7 @@ mod tests {
         let asks = async {
             for _ in 0..10 {
                 tokio::time::sleep(Duration::from_millis(300)).await;
-                pressure.ask();
+                pressure.request_close();
             }
             drop(request);
         };

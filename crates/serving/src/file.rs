@@ -17,14 +17,14 @@ pub(crate) fn write(path: &Path, text: &str, readers: FileMode) -> io::Result<()
         FileMode::OwnerOnly => 0o600,
         FileMode::WorldReadable => 0o644,
     };
-    let beside = beside(path);
+    let sibling = sibling_path(path);
     // Left by a process with the same id that was killed while it wrote.
-    let _ = fs::remove_file(&beside);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&beside)?;
+    let _ = fs::remove_file(&sibling);
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&sibling)?;
     let written = file.write_all(text.as_bytes()).and_then(|()| file.sync_all());
-    let renamed = written.and_then(|()| fs::rename(&beside, path));
+    let renamed = written.and_then(|()| fs::rename(&sibling, path));
     if renamed.is_err() {
-        let _ = fs::remove_file(&beside);
+        let _ = fs::remove_file(&sibling);
     }
     renamed?;
     File::open(parent_directory(path))?.sync_all()
@@ -71,7 +71,7 @@ pub(crate) fn parent_directory(path: &Path) -> &Path {
     }
 }
 
-fn beside(path: &Path) -> PathBuf {
+fn sibling_path(path: &Path) -> PathBuf {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     path.with_file_name(format!(".{name}.{}", std::process::id()))
 }

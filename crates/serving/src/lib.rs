@@ -8,7 +8,7 @@
 //! is stopped, [`KubeletConnector`] connects to the agents of nodes,
 //! [`ProxyConnector`] to the servers of pods, and [`SystemEnvironment`] is the real clock and randomness.
 //!
-//! *Invariant:* this crate knows no objects. The meaning of requests and their authorization belong to the API
+//! *Invariant:* this crate has no objects. The meaning of requests and their authorization belong to the API
 //! server; here only the user of a client certificate is determined.
 
 mod activity;

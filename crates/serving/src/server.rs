@@ -109,7 +109,7 @@ impl Listener {
         loop {
             let is_full = connections.len() >= connections_max;
             if is_full {
-                shared.pressure.ask();
+                shared.pressure.request_close();
                 warnings.warn(&format!("{connections_max} connections are open, others have to wait"));
             }
             tokio::select! {
@@ -123,7 +123,7 @@ impl Listener {
                     Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
                     Err(error) => {
                         // The system has no resources for it; closing idle connections may free some.
-                        shared.pressure.ask();
+                        shared.pressure.request_close();
                         warnings.warn(&format!("cannot accept a connection: {error}"));
                         tokio::time::sleep(PAUSE).await;
                     }

@@ -1,6 +1,6 @@
 //! Connections as clients make and break them.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -26,7 +26,7 @@ const CONFIG_MAPS: &str = "/api/v1/namespaces/default/configmaps";
 
 /// A0.1, A0.3: both protocols, several requests on one connection, and the headers that clients rely on.
 #[tokio::test]
-async fn both_protocols_are_spoken_and_connections_stay() {
+async fn both_protocols_are_served_with_persistent_connections() {
     let running = Running::with(ConnectionLimits::default()).await;
     let mut one = running.http1().await;
     for _ in 0..3 {
@@ -66,7 +66,7 @@ async fn a_query_may_contain_characters_that_a_uri_may_not() {
 
 /// A0.2, A7.2: a certificate is requested, not required; one of another CA is rejected.
 #[tokio::test]
-async fn clients_may_come_without_a_certificate_but_not_with_a_false_one() {
+async fn client_certificates_are_optional_and_verified() {
     let running = Running::with(ConnectionLimits::default()).await;
     let mut anonymous = running.tls("http/1.1", None).await.unwrap();
     anonymous.write_all(b"GET /version HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
@@ -110,7 +110,7 @@ async fn a_certificate_authenticates_its_user() {
 
 /// A0.11: a body that is announced or turns out to be too large is refused, although the rest of it is never sent.
 #[tokio::test]
-async fn a_body_that_is_too_large_is_refused_while_it_comes() {
+async fn a_body_that_is_too_large_is_refused_while_it_is_read() {
     let running = Running::with(ConnectionLimits::default()).await;
     let announced = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ncontent-length: 3145729\r\n\r\n{{");
     let mut endless = format!("POST {CONFIG_MAPS} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n");
@@ -166,7 +166,7 @@ async fn a_client_that_sends_a_too_large_body_to_its_end_gets_the_error() {
 
 /// A0.10: a client that does not send its whole body gets a timeout error.
 #[tokio::test]
-async fn a_body_that_does_not_come_is_given_up() {
+async fn a_body_that_is_not_sent_times_out() {
     let running = Running::with(ConnectionLimits::default()).await;
     let mut stream = running.tls("http/1.1", Some(&running.pki.admin)).await.unwrap();
     let head =
@@ -181,7 +181,7 @@ async fn a_body_that_does_not_come_is_given_up() {
 }
 
 #[tokio::test]
-async fn clients_that_hang_are_cut_off() {
+async fn unresponsive_clients_are_disconnected() {
     let short = Duration::from_millis(200);
     // Two servers: on a busy machine a handshake that is meant to succeed may take longer than that.
     let without_handshake =
@@ -295,7 +295,7 @@ async fn unfinished_requests_are_aborted_after_the_grace_period() {
 
 /// A9.7: large lists are compressed on request only.
 #[tokio::test]
-async fn large_answers_are_compressed_on_request() {
+async fn large_responses_are_compressed_on_request() {
     let running = Running::with(ConnectionLimits::default()).await;
     let mut sender = running.http1().await;
     let data = "x".repeat(200_000);
@@ -365,7 +365,7 @@ async fn ambiguous_requests_are_rejected() {
 
 /// When the maximum number of connections is open, idle ones are closed; those with a request in progress stay open.
 #[tokio::test]
-async fn idle_connections_make_room_for_others() {
+async fn idle_connections_are_closed_for_new_ones() {
     let running = Running::with(ConnectionLimits { connections: 5, ..ConnectionLimits::default() }).await;
     let mut busy = running.http1().await;
     let watch = busy.send_request(request("GET", &format!("{CONFIG_MAPS}?watch=true"), "")).await.unwrap();

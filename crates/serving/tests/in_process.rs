@@ -1,6 +1,6 @@
 //! A kube client and the server in one process, with nothing in between.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ async fn objects_are_created_read_listed_and_replaced() {
 }
 
 #[tokio::test]
-async fn every_kind_of_patch_is_taken() {
+async fn every_kind_of_patch_is_accepted() {
     let api: Api<Deployment> = Api::default_namespaced(client().await);
     api.create(&PostParams::default(), &deployment("web")).await.unwrap();
     let params = PatchParams::default();
@@ -85,7 +85,7 @@ async fn every_kind_of_patch_is_taken() {
 }
 
 #[tokio::test]
-async fn a_watch_tells_everything_in_order() {
+async fn a_watch_delivers_everything_in_order() {
     let api: Api<ConfigMap> = Api::default_namespaced(client().await);
     let object = |name: &str| gantry_json::from_value(json!({"metadata": {"name": name}})).unwrap();
     api.create(&PostParams::default(), &object("before")).await.unwrap();

@@ -1,6 +1,6 @@
 //! Proxied requests over real connections: streams in both directions, upgrades, TLS, and connections that break off.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod harness;
 
@@ -163,7 +163,7 @@ async fn an_upgraded_connection_is_joined() {
 
 /// A response that ends early is not passed on as complete.
 #[tokio::test]
-async fn a_response_that_breaks_off_breaks_off_for_the_client() {
+async fn an_aborted_response_is_aborted_for_the_client() {
     let (running, listener) = server_with_pod().await;
     let mut client = running.http1().await;
     let responding = tokio::spawn(async move {
@@ -180,7 +180,7 @@ async fn a_response_that_breaks_off_breaks_off_for_the_client() {
 /// The connection uses TLS if the request requires it, with any name in the certificate. Here the pod is the server
 /// itself.
 #[tokio::test]
-async fn a_pod_that_speaks_tls_is_reached() {
+async fn a_pod_with_tls_is_reached() {
     let (running, _listener, port) = server_with_pod_at_port().await;
     port.store(running.address.port(), Ordering::Relaxed);
     let path = "/api/v1/namespaces/default/pods/https:p:443/proxy/version";
@@ -193,7 +193,7 @@ async fn a_pod_that_speaks_tls_is_reached() {
 
 /// Errors of connections have Go's messages.
 #[tokio::test]
-async fn errors_of_connections_have_the_words_of_go() {
+async fn errors_of_connections_have_the_messages_of_go() {
     let (running, listener) = server_with_pod().await;
     let address: SocketAddr = listener.local_addr().unwrap();
     let mut client = running.http2().await;

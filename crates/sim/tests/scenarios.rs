@@ -1,6 +1,6 @@
 //! Scenarios with faults, checked after every write: a few seeds of `cargo xtask sim`, and those that found a defect.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::sync::Mutex;
 use std::time::Duration;

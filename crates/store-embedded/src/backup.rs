@@ -54,7 +54,7 @@ pub fn backup(directory: impl AsRef<Path>, file: impl AsRef<Path>) -> Result<Bac
     if file.exists() {
         return Err(OpenError::NotEmpty { path: file.to_owned() });
     }
-    let state = read_beside(&Directory::existing(directory))?;
+    let state = read_while_in_use(&Directory::existing(directory))?;
     let revision = state.bounds().current;
     let (target, name) = place_of(file)?;
     let header = snapshot::Header { revision, first_segment: FIRST_SEGMENT };
@@ -91,7 +91,7 @@ pub fn restore(file: impl AsRef<Path>, directory: impl AsRef<Path>) -> Result<Re
 }
 
 /// Reads a store's files while it may be writing them.
-fn read_beside(disk: &Directory) -> Result<State, OpenError> {
+fn read_while_in_use(disk: &Directory) -> Result<State, OpenError> {
     let mut attempts = (1..ATTEMPTS).map(|_| recovery::read(disk, HistoryLimits::default()));
     let recovered = attempts.find_map(Result::ok);
     let recovered = recovered.map_or_else(|| recovery::read(disk, HistoryLimits::default()), Ok)?;

@@ -1,6 +1,6 @@
 //! Transactions and items as bytes. Each is preceded by its length; numbers are little-endian.
 //!
-//! Decoding trusts no input: it runs on checksummed bytes only, and yet every length is checked.
+//! Decoding validates every length, although checksums were verified.
 
 use bytes::Bytes;
 use gantry_store::{Item, Key, Op, Revision, Transaction};

@@ -75,7 +75,7 @@ impl Log {
         if let Some(stopped) = self.failure.as_ref().filter(|_| self.is_stopped) {
             return Err(stopped.clone());
         }
-        let appended = self.make_room(base, at_millis, bytes as u64).and_then(|()| {
+        let appended = self.ensure_space(base, at_millis, bytes as u64).and_then(|()| {
             let frame = frame(self.segment.nonce);
             self.write(&frame, through)
         });
@@ -86,7 +86,7 @@ impl Log {
     }
 
     /// Switches to the next segment if this one has no space.
-    fn make_room(&mut self, base: Revision, at_millis: u64, bytes: u64) -> Result<(), Error> {
+    fn ensure_space(&mut self, base: Revision, at_millis: u64, bytes: u64) -> Result<(), Error> {
         if self.end + bytes + SEAL_BYTES <= self.segment.bytes {
             return Ok(());
         }

@@ -297,7 +297,7 @@ impl<'a> Replay<'a> {
                     last = Some(offset..frame_end);
                     tail.end += frame.bytes as u64;
                     if frame.kind == Kind::Seal {
-                        self.remember(tail.header.number, last, bytes);
+                        self.record_last_frame(tail.header.number, last, bytes);
                         return Ok((frames, LogEnd::Sealed));
                     }
                 }
@@ -309,7 +309,7 @@ impl<'a> Replay<'a> {
                     }
                     let written = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
                     tail.torn_bytes = (written as u64).saturating_sub(tail.end);
-                    self.remember(tail.header.number, last, bytes);
+                    self.record_last_frame(tail.header.number, last, bytes);
                     return Ok((frames, LogEnd::Here(why)));
                 }
             }
@@ -317,7 +317,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Records the last frame of a segment, if it has one.
-    fn remember(&mut self, segment: u64, last: Option<Range<usize>>, bytes: &[u8]) {
+    fn record_last_frame(&mut self, segment: u64, last: Option<Range<usize>>, bytes: &[u8]) {
         if let Some(last) = last {
             let (offset, bytes) = (last.start as u64, bytes[last].to_vec());
             self.last_frame = Some(LastFrame { segment, offset, bytes });

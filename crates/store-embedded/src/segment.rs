@@ -134,7 +134,7 @@ impl Header {
         let early = |_| "a file too short for a log segment";
         let magic: [u8; 8] = input.array().map_err(early)?;
         if magic != MAGIC {
-            return Err("a file that is no log segment");
+            return Err("a file that is not a log segment");
         }
         let version = input.u32().map_err(early)?;
         let (number, nonce) = (input.u64().map_err(early)?, input.u64().map_err(early)?);

@@ -231,7 +231,7 @@ impl Header {
         let (revision, first_segment) = (input.u64()?, input.u64()?);
         let sum = input.u32()?;
         if magic != MAGIC {
-            return Err(Malformed("a file that is no snapshot"));
+            return Err(Malformed("a file that is not a snapshot"));
         }
         if sum != crc32c::crc32c(&bytes[..28]) {
             return Err(Malformed("a checksum that does not match, in the header"));

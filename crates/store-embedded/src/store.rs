@@ -89,7 +89,7 @@ impl EmbeddedStore {
     }
 
     /// Sends the writer a request and waits for its response.
-    async fn ask<T>(
+    async fn send_to_writer<T>(
         &self,
         request: impl FnOnce(oneshot::Sender<Result<T, Error>>) -> Request,
     ) -> Result<T, Error> {
@@ -122,7 +122,7 @@ impl Store for EmbeddedStore {
                 return Err(Error::TooLarge { bytes_max: VALUE_BYTES_MAX });
             }
             let transaction = transaction.detached();
-            self.ask(|answer| Request::Commit { transaction, answer }).await
+            self.send_to_writer(|answer| Request::Commit { transaction, answer }).await
         })
     }
 
@@ -131,7 +131,7 @@ impl Store for EmbeddedStore {
     }
 
     fn compact(&self, through: Revision) -> Answer<'_, ()> {
-        Box::pin(self.ask(move |answer| Request::Compact { through, answer }))
+        Box::pin(self.send_to_writer(move |answer| Request::Compact { through, answer }))
     }
 
     fn bounds(&self) -> Answer<'_, Bounds> {

@@ -22,7 +22,7 @@ async fn create(store: &EmbeddedStore, name: &str, value: &str) -> Revision {
 }
 
 #[tokio::test]
-async fn what_was_written_is_there_after_a_restart_and_watches_resume() {
+async fn writes_survive_a_restart_and_watches_resume() {
     let scratch = Scratch::new("restart");
     let store = open(&scratch);
     let first = create(&store, "/a", "one").await;
@@ -113,7 +113,7 @@ async fn a_damaged_backup_is_not_restored() {
 }
 
 #[tokio::test]
-async fn a_check_tells_what_is_there() {
+async fn a_check_reports_the_contents_of_a_directory() {
     let scratch = Scratch::new("check");
     let store = open(&scratch);
     let revision = create(&store, "/a", "one").await;

@@ -171,7 +171,7 @@ impl Cluster {
         };
         let parsed = response.token.parse::<AsciiMetadataValue>();
         let fresh = parsed
-            .map_err(|_bad| Fault::NotSent { why: "etcd returned a token that is no text".to_owned() })?;
+            .map_err(|_bad| Fault::NotSent { why: "etcd returned a token that is not text".to_owned() })?;
         *token = Some(fresh.clone());
         Ok(Some(fresh))
     }

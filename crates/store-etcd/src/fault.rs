@@ -152,7 +152,7 @@ fn refusal(code: Code, message: &str) -> Option<EtcdRefusal> {
         // From the member's gRPC layer, before etcd sees the request.
         _ if code == Code::ResourceExhausted && message.contains("larger than max") => EtcdRefusal::TooLarge,
         _ if code == Code::Unimplemented => {
-            EtcdRefusal::Never { why: format!("this is no known etcd: {message}") }
+            EtcdRefusal::Never { why: format!("this is not a known etcd: {message}") }
         }
         _ if !message.starts_with("etcdserver: ") => return None,
         _ => match code {
@@ -169,13 +169,13 @@ fn refusal(code: Code, message: &str) -> Option<EtcdRefusal> {
 mod tests {
     use super::*;
 
-    fn judged(code: Code, message: &str) -> Fault {
+    fn classified(code: Code, message: &str) -> Fault {
         Fault::of(&Status::new(code, message), "http://etcd:2379")
     }
 
     #[test]
-    fn only_what_etcd_says_before_it_acts_is_a_refusal() {
-        let refused = |code, message| match judged(code, message) {
+    fn only_errors_before_execution_are_refusals() {
+        let refused = |code, message| match classified(code, message) {
             Fault::Refused(refusal) => refusal,
             other => unreachable!("{message}: {other:?}"),
         };
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_else_leaves_the_outcome_in_doubt() {
+    fn all_other_errors_leave_the_outcome_unknown() {
         for (code, message) in [
             (Code::Unavailable, "etcdserver: leader changed"),
             (Code::Unavailable, "etcdserver: request timed out"),
@@ -200,12 +200,12 @@ mod tests {
             (Code::PermissionDenied, "who knows"),
             (Code::OutOfRange, "decoded message length too large"),
         ] {
-            assert!(matches!(judged(code, message), Fault::Doubtful { .. }), "{message}");
+            assert!(matches!(classified(code, message), Fault::Doubtful { .. }), "{message}");
         }
     }
 
     #[test]
-    fn a_connection_that_was_never_made_carried_nothing() {
+    fn a_failed_connection_has_sent_nothing() {
         let refused = std::io::Error::new(std::io::ErrorKind::ConnectionRefused, "connection refused");
         let status = Status::from_error(Box::new(ConnectError(Box::new(refused))));
         let Fault::NotSent { why } = Fault::of(&status, "http://etcd:2379") else {

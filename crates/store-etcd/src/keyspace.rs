@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn our_bookkeeping_is_in_no_range_of_the_callers_and_cannot_be_written() {
+    fn internal_keys_are_in_no_range_of_callers_and_cannot_be_written() {
         assert_eq!(range(""), ("!gantry0".into(), Bytes::from_static(&[0])));
         assert!(range("!").0 > "!gantry/x");
         let write = |key: &'static str| check(&Transaction::create(Key::new(key).unwrap(), "v"));

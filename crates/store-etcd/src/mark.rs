@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_withdrawal_tells_what_became_of_the_write() {
+    fn deleting_the_mark_determines_the_outcome() {
         let done = TxnResponse { succeeded: true, ..TxnResponse::default() };
         assert_eq!(mark().read_withdrawal(&done), WriteOutcome::NotDone);
         assert_eq!(mark().read_withdrawal(&holding("3")), WriteOutcome::Done(9));
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn every_write_has_a_number_of_its_own() {
+    fn every_write_has_a_unique_number() {
         let mut mark = mark();
         let mut requests = [TxnRequest::default(), TxnRequest::default()];
         for request in &mut requests {

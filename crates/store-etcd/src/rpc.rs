@@ -58,7 +58,7 @@ where
     };
     match tokio::time::timeout(within, call).await {
         Ok(response) => response.map(tonic::Response::into_inner),
-        Err(_elapsed) => Err(Status::deadline_exceeded(format!("no answer within {within:?}"))),
+        Err(_elapsed) => Err(Status::deadline_exceeded(format!("no response within {within:?}"))),
     }
 }
 

@@ -188,7 +188,7 @@ impl fmt::Display for BadSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoEndpoint => write!(f, "no etcd endpoint is given"),
-            Self::Endpoint { endpoint, why } => write!(f, "{endpoint} is no usable etcd endpoint: {why}"),
+            Self::Endpoint { endpoint, why } => write!(f, "{endpoint} is not a usable etcd endpoint: {why}"),
             Self::Untrusted { endpoint } => {
                 write!(f, "{endpoint} needs TLS, but no certificate authority to trust is given")
             }

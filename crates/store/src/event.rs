@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_attached_is_made_once_for_all_watchers() {
+    fn an_attachment_is_computed_once_for_all_watchers() {
         let made = AtomicUsize::new(0);
         let created = Change::Created { value: Bytes::from_static(b"v") };
         let event = Event::new(Key::new("k").unwrap(), Revision::EMPTY.next(), created);

@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_has_one_byte_at_least_and_a_bounded_length() {
+    fn a_key_is_not_empty_and_has_a_bounded_length() {
         assert_eq!(Key::new(""), Err(BadKey::Empty));
         assert_eq!(
             Key::new(vec![b'x'; KEY_BYTES_MAX + 1]),
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_fits_between_a_key_and_its_successor() {
+    fn there_is_no_key_between_a_key_and_its_successor() {
         let key = Key::new("/pods/a").unwrap();
         assert!(key.successor() > key);
         assert!(key.successor() < Key::new(vec![b'/', b'p', b'o', b'd', b's', b'/', b'a', 0, 0]).unwrap());

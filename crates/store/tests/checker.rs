@@ -171,7 +171,7 @@ async fn violations_of(fault: Fault) -> Vec<Violation> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn every_kind_of_lie_is_found() {
+async fn every_kind_of_violation_is_detected() {
     type Expected = fn(&Violation) -> bool;
     let cases: [(Fault, Expected); 9] = [
         (Fault::LoseWrite, |found| matches!(found, Violation::LostWrite(..) | Violation::SharedRevision(_))),

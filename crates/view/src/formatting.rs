@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_are_cut_and_counted() {
+    fn long_lists_are_truncated_and_counted() {
         let all: Vec<Name> = (1..8).map(|n| Name::from(format!("web-{n}"))).collect();
         assert_eq!(names(&all[..2]), "web-1, web-2");
         assert_eq!(names(&all), "web-1, web-2, web-3, web-4, web-5 and 2 more");

@@ -84,8 +84,8 @@ impl Line {
         let mut rest = letters.as_slice();
         loop {
             let margin = if lines.is_empty() { 0 } else { indent };
-            let room = columns.saturating_sub(margin);
-            let end = if rest.len() <= room { rest.len() } else { break_at(rest, room) };
+            let width = columns.saturating_sub(margin);
+            let end = if rest.len() <= width { rest.len() } else { break_at(rest, width) };
             let mut line = Self::default();
             if margin > 0 {
                 line.push(Style::Plain, &" ".repeat(margin));
@@ -107,10 +107,10 @@ impl Line {
 }
 
 /// Where to break a long line: before the last space that fits, or else the first.
-fn break_at(letters: &[(char, Style)], room: usize) -> usize {
+fn break_at(letters: &[(char, Style)], width: usize) -> usize {
     let text = letters.iter().take_while(|(c, _)| *c == ' ').count();
     let is_space = |at: &usize| letters[*at].0 == ' ';
-    let fits = (text..=room.min(letters.len() - 1)).rev().find(is_space);
+    let fits = (text..=width.min(letters.len() - 1)).rev().find(is_space);
     fits.or_else(|| (text..letters.len()).find(is_space)).unwrap_or(letters.len())
 }
 
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_cut_within_a_piece() {
+    fn a_line_is_truncated_within_a_span() {
         let line = Line::of(Style::Strong, "deployment").with(Style::Good, "/web").with(Style::Dim, "!");
         assert_eq!(line.clone().cut(12).text(), "deployment/w");
         assert_eq!(line.clone().cut(80), line);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_line_goes_on_indented_and_keeps_its_styles_and_words() {
+    fn a_long_line_is_wrapped_with_indentation_and_styles() {
         let line = Line::of(Style::Plain, "  one two ").with(Style::Bad, "three four");
         let wrapped = line.wrap(11, 4);
         assert_eq!(
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn escape_codes_of_others_do_not_reach_the_terminal() {
+    fn escape_codes_are_removed() {
         assert_eq!(Line::of(Style::Plain, "\u{1b}[2Jgone").text(), "\u{fffd}[2Jgone");
     }
 }

@@ -59,7 +59,7 @@ mod tests {
     use crate::case::{Request, Step};
 
     #[test]
-    fn answers_are_found_again_for_the_same_case_and_for_no_other() {
+    fn cached_responses_belong_to_exactly_one_case() {
         let directory = std::env::temp_dir().join(format!("wire-diff-cache-{}", std::process::id()));
         let cache = Cache::open(Some(&directory)).unwrap();
         let case = |path: &str| Case { kind: "pods".to_owned(), steps: vec![Step::Send(Request::get(path))] };

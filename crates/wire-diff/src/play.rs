@@ -61,7 +61,7 @@ impl Play<'_> {
                 Step::Send(request) => {
                     let message = self.filled(request);
                     let response = self.server.send(&message).await;
-                    self.remember(&message, &response);
+                    self.record_created(&message, &response);
                     self.exchanges.push(response);
                 }
                 Step::Watch(request) => {
@@ -131,7 +131,7 @@ impl Play<'_> {
     }
 
     /// Records the object that must be deleted afterwards.
-    fn remember(&mut self, message: &Message, response: &Exchange) {
+    fn record_created(&mut self, message: &Message, response: &Exchange) {
         if response.status != 201 || message.path.contains("dryRun") {
             return;
         }

@@ -26,7 +26,7 @@ impl Report {
         self.0.entry((family, kind.to_owned())).or_default()[outcome as usize] += 1;
     }
 
-    /// Tells whether the responses to any case differ.
+    /// Whether the responses to any case differ.
     pub(crate) fn has_differences(&self) -> bool {
         self.0.values().any(|counts| counts[Outcome::Different as usize] > 0)
     }

@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_is_the_same_after_it_was_kept_in_a_file() {
+    fn a_trace_survives_being_written_to_a_file() {
         let headers = vec![("warning".to_owned(), "299 - \"x\"".to_owned())];
         let response = Exchange { at: 7, ..Exchange::new(200, headers, json!({"kind": "Pod"})) };
         let watch =

@@ -43,11 +43,11 @@ fn median_nanoseconds(case: &Case) -> Result<f64, Failure> {
     let mut iterations = 1;
     // The first estimate is from a cold run; grow until a run is long enough.
     loop {
-        let wished = iterations_for(nanoseconds(case, iterations)?);
-        if wished <= iterations.saturating_mul(2) {
+        let wanted = iterations_for(nanoseconds(case, iterations)?);
+        if wanted <= iterations.saturating_mul(2) {
             break;
         }
-        iterations = wished;
+        iterations = wanted;
     }
     let runs: Result<Vec<f64>, Failure> = (0..RUNS).map(|_| nanoseconds(case, iterations)).collect();
     Ok(median(runs?))
@@ -59,8 +59,8 @@ fn median_nanoseconds(case: &Case) -> Result<f64, Failure> {
     reason = "the value is clamped between two numbers that u64 and f64 both hold"
 )]
 fn iterations_for(nanoseconds: f64) -> u64 {
-    let wished = RUN_NANOSECONDS / nanoseconds.max(f64::MIN_POSITIVE);
-    wished.clamp(1.0, ITERATIONS_MAX).round() as u64
+    let wanted = RUN_NANOSECONDS / nanoseconds.max(f64::MIN_POSITIVE);
+    wanted.clamp(1.0, ITERATIONS_MAX).round() as u64
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused_by_name() {
+    fn invalid_arguments_are_named() {
         for (line, word) in
             [("--save", "--save"), ("a b", "`b`"), ("--fast", "--fast"), ("--smoke --save x", "--smoke")]
         {

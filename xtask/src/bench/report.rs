@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_case_without_a_past_says_so() {
+    fn a_case_without_an_earlier_run_is_reported() {
         let table = report(1.0, 1.0).table(Some(&Report::default()));
         assert!(table.contains("(not in the earlier run)"), "{table}");
     }

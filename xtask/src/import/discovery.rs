@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_verbs_are_taken_and_behaviour_is_kept() {
+    fn names_and_verbs_are_imported_and_behaviour_is_kept() {
         let text = merged().resources.render();
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_with_three_columns_becomes_a_whole_row_and_one_without_a_resource_goes() {
+    fn a_line_with_three_columns_becomes_a_row_and_one_without_a_resource_is_removed() {
         let text = merged().resources.render();
         let lines: Vec<_> = text.lines().collect();
         assert_eq!(

@@ -261,7 +261,7 @@ type Crew []string
     }
 
     #[test]
-    fn tags_say_names_flags_and_types() {
+    fn tags_have_names_flags_and_types() {
         let types = read();
         let fields: Vec<_> = types.structs["harbour/v1.Crane"]
             .iter()

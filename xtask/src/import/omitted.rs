@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn what_upstream_does_not_have_is_stale() {
+    fn omissions_without_upstream_entry_are_stale() {
         let mut omitted = Omitted::parse("# Ours.\nserved.tsv\ta b\toff\nserved.tsv\tc d\toff\n").unwrap();
         assert!(omitted.contains("kinds/served.tsv", "a b"));
         assert!(!omitted.contains("kinds/served.tsv", "e f"));

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn extensions_become_the_words_of_the_table() {
+    fn extensions_become_keywords_of_the_table() {
         let schemas = read();
         let crane = &schemas.by_message["harbour/v1.Crane"];
         let words = |field: &str| {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_words_are_problems() {
+    fn unknown_keywords_are_problems() {
         let schemas = read();
         let crane = &schemas.by_message["harbour/v1.Crane"];
         assert_eq!(crane.strategic("odd").unwrap_err(), "odd: no patch strategy `toss` with key None");

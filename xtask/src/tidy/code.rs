@@ -149,12 +149,12 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_not_code_even_when_they_nest() {
+    fn nested_comments_are_not_code() {
         assert_eq!(words("a // mod b;\nc /* d /* e */ f */ g"), ["a", "c", "g"]);
     }
 
     #[test]
-    fn strings_are_not_code_whatever_their_quotes() {
+    fn strings_of_all_quotes_are_not_code() {
         let source = r##"a("mod \" b;", r#"mod " c;"#, b"d", br"e\", c"f") g"##;
         assert_eq!(words(source), ["a", "(", ",", ",", ",", ",", ")", "g"]);
     }

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_tells_the_truth_has_no_findings() {
+    fn a_correct_table_has_no_findings() {
         assert_eq!(findings(vec![model(), decide(&["gantry-model"])]), [""; 0]);
     }
 

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_about_a_type_that_is_gone_is_a_finding() {
+    fn a_row_about_a_removed_type_is_a_finding() {
         let glossary = "| Decision | a | crates/a/src/lib.rs |\n| Decision | b | crates/b/src/lib.rs |\n\
                         | Cache | c | crates/a/src/lib.rs |\n| Step | s | crates/a/src/step.rs |\n| resync | a word, no type | runtime |\n";
         let expected =

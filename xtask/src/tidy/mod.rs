@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finding_prints_as_a_place_an_editor_can_jump_to() {
+    fn a_finding_is_printed_with_path_and_line() {
         let finding = Finding::new("docs/spec/objects.md", 7, "no test cites D1.7");
         assert_eq!(finding.to_string(), "docs/spec/objects.md:7: no test cites D1.7");
     }

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_that_went_its_own_way_is_found_at_the_first_different_line() {
+    fn a_differing_copy_is_found_at_the_first_different_line() {
         let bans = bans();
         let softened = bans.replace("std::thread::sleep", "std::thread::park");
         let found = of(copies(&bans, &softened), vec![]);
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_crate_that_forgets_the_lints_is_found() {
+    fn a_crate_without_the_lints_is_found() {
         let tree = |manifest| Tree::of([("crates/cli/Cargo.toml", manifest)]);
         let package = Package::using("gantry", "crates/cli", &[]);
         let finding = |manifest| {

@@ -11,6 +11,22 @@ const NOTES: [&str; 2] = [concat!("FIX", "ME"), concat!("TO", "DO")];
 /// Macros that stand for missing code, or that remain from debugging.
 const UNFINISHED: [&str; 3] = ["todo", "unimplemented", "dbg"];
 
+/// Words of riddles, which no name of a function contains: such a name does not say what is asserted or done.
+const RIDDLES: [&str; 12] = [
+    "dice",
+    "forgiven",
+    "forgives",
+    "furnished",
+    "ghost",
+    "judged",
+    "nobody",
+    "remembers",
+    "somebody",
+    "tells",
+    "told",
+    "whoever",
+];
+
 /// Checks every Rust file of the repository.
 pub(super) fn check(repository: &Repository) -> Vec<Finding> {
     repository.tree.with_extension("rs").flat_map(|(path, text)| check_file(path, text)).collect()
@@ -28,6 +44,7 @@ fn check_file(path: &str, text: &str) -> Vec<Finding> {
     }
     findings.extend(notes(path, text));
     findings.extend(unfinished(path, text));
+    findings.extend(riddles(path, text));
     findings
 }
 
@@ -68,6 +85,28 @@ fn unfinished(path: &str, text: &str) -> Vec<Finding> {
     findings
 }
 
+/// Finds functions whose names contain a word of riddles.
+fn riddles(path: &str, text: &str) -> Vec<Finding> {
+    let code = code::only(text);
+    let tokens = code::tokens(&code);
+    let names = tokens.windows(2).filter_map(|pair| match pair {
+        [(_, "fn"), name] => Some(*name),
+        _ => None,
+    });
+    let riddling = names.filter_map(|(position, name)| {
+        let word = name.split('_').find(|word| RIDDLES.contains(word))?;
+        Some((position, name, word))
+    });
+    riddling
+        .map(|(position, name, word)| {
+            let line = code[..position].matches('\n').count() + 1;
+            let message =
+                format!("`{name}` contains `{word}`; use the terms of Kubernetes in the indicative");
+            Finding::new(path, line, message)
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,7 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn seven_hundred_lines_are_enough() {
+    fn names_of_functions_contain_no_riddles() {
+        assert_eq!(lines("//! The nouns.\nfn a_watch_tells_all() {}\nfn a_watch_delivers_all() {}\n"), [2]);
+        assert_eq!(lines("//! The nouns.\nlet told = 1; // fn tells\nfn retold() {}\n"), [0; 0]);
+    }
+
+    #[test]
+    fn files_have_at_most_seven_hundred_lines() {
         assert_eq!(lines(&format!("//! The nouns.\n{}", "\n".repeat(LINES_MAX - 1))), [0; 0]);
         assert_eq!(lines(&format!("//! The nouns.\n{}", "\n".repeat(LINES_MAX))), [LINES_MAX + 1]);
     }

@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_that_is_not_the_one_or_not_for_this_is_refused() {
+    fn tokens_with_wrong_id_secret_usage_or_groups_are_refused() {
         let wrong = [
             ("token-secret", "0123456789abcdee"),
             ("token-id", "abcdeg"),

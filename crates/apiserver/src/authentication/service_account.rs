@@ -185,6 +185,6 @@ fn reference(object: &Value) -> Value {
 }
 
 /// Seconds since 1970.
-fn seconds(moment: Timestamp) -> i64 {
-    moment.seconds_after(Timestamp::from_secs(0))
+fn seconds(timestamp: Timestamp) -> i64 {
+    timestamp.seconds_after(Timestamp::from_secs(0))
 }

@@ -3,7 +3,7 @@
 use gantry_json::{Value, json};
 use gantry_schema::kinds::kinds;
 
-use super::{DefaultObject, FIELD_MANAGER, Follows};
+use super::{DefaultObject, FIELD_MANAGER, UpdateSource};
 use crate::settings::Settings;
 
 /// The default namespaces.
@@ -106,7 +106,7 @@ pub(super) fn object(
     let (group, version) = api_version.split_once('/').unwrap_or(("", api_version));
     object["apiVersion"] = json!(api_version);
     object["kind"] = json!(kind);
-    let follows = Follows::Settings(settings_fields);
+    let updates = UpdateSource::Settings(settings_fields);
     let kind = kinds().kind(group, version, kind);
-    kind.map(|kind| DefaultObject { kind, object, manager: FIELD_MANAGER, follows, condition: None })
+    kind.map(|kind| DefaultObject { kind, object, manager: FIELD_MANAGER, updates, condition: None })
 }

@@ -7,7 +7,7 @@ use gantry_registry::flow_control::{
 };
 use gantry_schema::kinds::{Kind, kinds};
 
-use super::{DefaultObject, Follows};
+use super::{DefaultObject, UpdateSource};
 use crate::flow_control::{PRODUCER, with_condition};
 use crate::metadata::Metadata;
 
@@ -44,6 +44,6 @@ pub(super) fn with_status(kind: &Kind, object: Value, now: Timestamp) -> Value {
 
 fn default_object(object: Value, is_mandatory: bool) -> Option<DefaultObject> {
     let kind = kinds().kind(GROUP, "v1", object["kind"].as_str()?)?;
-    let follows = Follows::FlowControl { is_mandatory };
-    Some(DefaultObject { kind, object, manager: PRODUCER, follows, condition: None })
+    let updates = UpdateSource::FlowControl { is_mandatory };
+    Some(DefaultObject { kind, object, manager: PRODUCER, updates, condition: None })
 }

@@ -17,7 +17,7 @@ use gantry_json::{Value, json};
 use gantry_managed_fields::ownership::{FieldSet, Write, track_update};
 use gantry_registry::access::AccessRule;
 use gantry_registry::flow_control::GROUP as FLOW_CONTROL;
-use gantry_registry::lifecycle::{self, Part, Stamp, Updated};
+use gantry_registry::lifecycle::{self, Part, ServerAssignedMetadata, Updated};
 use gantry_registry::{admission, defaults};
 use gantry_schema::kinds::Kind;
 use gantry_store::{Error, Item, Key, ListRequest, Op, Transaction};
@@ -35,14 +35,14 @@ struct DefaultObject {
     object: Value,
     /// The field manager.
     manager: &'static str,
-    follows: Follows,
+    updates: UpdateSource,
     /// The condition that it has from its creation, without its time.
     condition: Option<Value>,
 }
 
 /// The source of updates of an object after it is created.
 #[derive(Clone, Copy)]
-enum Follows {
+enum UpdateSource {
     /// These fields follow the server's settings.
     Settings(&'static [&'static str]),
     /// The object follows its default, as far as the rules of priority and fairness require it.
@@ -175,10 +175,11 @@ impl DefaultObject {
         let (uid, now) = (server.environment.uid(), server.environment.now());
         let (time, reset) = (now.to_string(), reset_fields(self.kind, Part::Main));
         track_update(None, &mut object, &self.write(&time, &reset));
-        let mut object = lifecycle::create(object, self.kind, &Stamp { uid: &uid, now, name_suffix: "" });
+        let mut object =
+            lifecycle::create(object, self.kind, &ServerAssignedMetadata { uid: &uid, now, name_suffix: "" });
         admission::admit_create(self.kind, &mut object);
         defaults::set_initial_status(self.kind, &mut object);
-        if let Follows::FlowControl { .. } = self.follows {
+        if let UpdateSource::FlowControl { .. } = self.updates {
             object = flow_control::with_status(self.kind, object, now);
         }
         if let Some(condition) = &self.condition {
@@ -191,10 +192,10 @@ impl DefaultObject {
 
     /// Returns the update of an existing object that differs from its default or from the settings.
     fn update(&self, server: &ApiServer, item: &Item) -> Result<Option<(Value, Op)>, ApiError> {
-        match self.follows {
-            Follows::Settings(&[]) => Ok(None),
-            Follows::Settings(fields) => self.follow_settings(fields, item),
-            Follows::FlowControl { is_mandatory } => {
+        match self.updates {
+            UpdateSource::Settings(&[]) => Ok(None),
+            UpdateSource::Settings(fields) => self.follow_settings(fields, item),
+            UpdateSource::FlowControl { is_mandatory } => {
                 let before = storage_codec::decode(self.kind, &item.value, item.revision)?;
                 let revised = crate::flow_control::revised(&before, &self.object, is_mandatory);
                 let stored = revised.and_then(|mut object| {

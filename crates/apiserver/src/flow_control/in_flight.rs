@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_and_writes_are_limited_apart() {
+    fn reads_and_writes_have_separate_limits() {
         let limits = InFlightLimits::new(1, 1);
         let read = limits.begin(false, false);
         assert!(read.is_some() && limits.begin(false, false).is_none());

@@ -1,4 +1,4 @@
-//! API priority and fairness: how many requests execute at once, and whose turn is next.
+//! API priority and fairness: how many requests execute at once, and which request is dispatched next.
 //!
 //! ```text
 //! request ─► classification ─► FlowSchema ─► priority level ─┬─ exempt: executes
@@ -16,12 +16,12 @@ mod classification;
 mod configuration;
 mod in_flight;
 mod level;
+mod maintenance;
 mod metrics;
 mod queue_set;
 mod retry_after;
 mod seat_allocation;
 mod shuffle_sharding;
-mod upkeep;
 mod work_estimate;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -47,7 +47,7 @@ use queue_set::RejectionReason;
 use work_estimate::{CollectionSizes, Work};
 
 pub(crate) use configuration::FlowObjects;
-pub(crate) use upkeep::{PRODUCER, revised, with_condition};
+pub(crate) use maintenance::{PRODUCER, revised, with_condition};
 pub(crate) use work_estimate::CollectionHash;
 
 /// The shortest time between two rounds of lending seats.
@@ -74,7 +74,7 @@ pub(crate) enum FlowControl {
 #[derive(Debug)]
 pub(crate) struct PlainLimits(InFlightLimits);
 
-/// Assigns requests to priority levels and makes them execute in turn.
+/// Assigns requests to priority levels and dispatches them.
 #[derive(Debug)]
 pub(crate) struct FairDispatcher {
     active: RwLock<Arc<ActiveConfiguration>>,
@@ -86,16 +86,16 @@ pub(crate) struct FairDispatcher {
     has_sizes: AtomicBool,
 }
 
-/// A request's turn: its seats, and the headers of its response about them. Dropping it gives the seats back.
+/// The seats of a request, and the headers of its response about its level. Dropping it releases the seats.
 #[derive(Debug, Default)]
-pub(crate) struct Turn {
+pub(crate) struct FlowControlSlot {
     classified: Option<(Arc<ActiveConfiguration>, usize)>,
     seat: Option<Seat>,
 }
 
 /// The seats of a request, or its share of a plain limit.
 #[derive(Debug)]
-pub(crate) struct Seat(#[expect(dead_code, reason = "dropping it gives the seats back")] HeldSeat);
+pub(crate) struct Seat(#[expect(dead_code, reason = "dropping it releases the seats")] HeldSeat);
 
 #[derive(Debug)]
 enum HeldSeat {
@@ -186,16 +186,16 @@ impl FairDispatcher {
         }
     }
 
-    /// Gives a request its turn, or returns after how many seconds it should try again.
-    async fn admit(&self, request: ArrivingRequest<'_>, turn: &mut Turn) -> Result<(), u64> {
+    /// Waits for the seats of a request, or returns after how many seconds it should be retried.
+    async fn admit(&self, request: ArrivingRequest<'_>, slot: &mut FlowControlSlot) -> Result<(), u64> {
         let active = self.active();
         let index = active.classify(&request.digest);
-        turn.classified = Some((Arc::clone(&active), index));
+        slot.classified = Some((Arc::clone(&active), index));
         let schema = active.schema(index);
         let metrics = Arc::clone(&schema.metrics);
         let Some(level) = &schema.level else {
             metrics.begin(1);
-            turn.seat = Some(Seat(HeldSeat::Fair { _seat: None, metrics, seats: 1 }));
+            slot.seat = Some(Seat(HeldSeat::Fair { _seat: None, metrics, seats: 1 }));
             return Ok(());
         };
         let seats = self.seats(request.work, schema.width_max);
@@ -212,7 +212,7 @@ impl FairDispatcher {
         metrics.waited(seat.is_ok(), began.elapsed());
         let seat = seat.map_err(|reason| refuse(schema, level, reason))?;
         metrics.begin(seats);
-        turn.seat = Some(Seat(HeldSeat::Fair { _seat: Some(seat), metrics, seats }));
+        slot.seat = Some(Seat(HeldSeat::Fair { _seat: Some(seat), metrics, seats }));
         if matches!(request.work, Work::List { .. }) {
             // A list runs without a pause. Requests that arrived meanwhile must be counted first, so that they wait in
             // the queues of their flows and not behind lists that the runtime has started.
@@ -257,8 +257,8 @@ fn refuse(schema: &ActiveSchema, level: &Level, reason: RejectionReason) -> u64 
     level.reject()
 }
 
-impl Turn {
-    /// Waits for the request's turn; returns the response if it does not get one.
+impl FlowControlSlot {
+    /// Waits for the seats of the request; returns the response if it is rejected.
     pub(crate) async fn begin(
         &mut self,
         control: &FlowControl,
@@ -278,12 +278,12 @@ impl Turn {
         admitted.err().map(too_many_requests)
     }
 
-    /// Takes the seats out of the turn, which dropping them gives back.
+    /// Takes the seats, which dropping them releases.
     pub(crate) fn take_seat(&mut self) -> Option<Seat> {
         self.seat.take()
     }
 
-    /// Ends the turn, and adds the headers that name the FlowSchema and the level.
+    /// Adds the headers that name the FlowSchema and the level.
     pub(crate) fn end(self, mut response: Response<Body>) -> Response<Body> {
         if let Some((active, index)) = &self.classified {
             for (name, uid) in [SCHEMA_UID, LEVEL_UID].into_iter().zip(&active.schema(*index).uids) {
@@ -357,7 +357,7 @@ fn is_mutating(info: &RequestInfo<'_>) -> bool {
     }
 }
 
-/// The response to a request that does not get its turn, in the form in which Kubernetes sends it.
+/// The response to a rejected request, in the form in which Kubernetes sends it.
 fn too_many_requests(retry_after: u64) -> ApiResponse {
     ApiResponse::text(429, "Too many requests, please try again later.\n")
         .with(RETRY_AFTER, retry_after.to_string())

@@ -82,7 +82,7 @@ pub(super) enum RejectionReason {
     TimeOut,
 }
 
-/// The seats of an executing request, which must be given back.
+/// The seats of an executing request, which must be released.
 #[derive(Debug)]
 #[must_use = "the seats are in use until the request is finished"]
 pub(super) struct ExecutingRequest {
@@ -197,7 +197,7 @@ impl<W> QueueSet<W> {
     }
 
     /// Gives back the seats of a request; returns the requests that execute now.
-    #[expect(clippy::needless_pass_by_value, reason = "seats can be given back once")]
+    #[expect(clippy::needless_pass_by_value, reason = "seats can be released once")]
     pub(super) fn finish(&mut self, finished: ExecutingRequest, now: Duration) -> Vec<Dispatched<W>> {
         self.advance(now);
         let ExecutingRequest { queue, seats, is_reserved, started } = finished;
@@ -290,8 +290,8 @@ impl<W> QueueSet<W> {
         dispatched
     }
 
-    /// The queue whose turn it is, if its first waiting request fits; otherwise, while reserved seats are free, the queue of
-    /// requests of one seat whose turn it is.
+    /// The queue to dispatch from next, if its first waiting request fits; otherwise, while reserved seats are free, the queue of
+    /// requests of one seat that is next.
     fn next_that_fits(&self) -> Option<(u32, u32)> {
         let next = self.next(|_| true)?;
         if self.fits(next.1) {

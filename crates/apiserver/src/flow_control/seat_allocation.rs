@@ -195,7 +195,7 @@ mod tests {
 
     /// The total number of seats is unchanged, and every level keeps within its bounds.
     #[test]
-    fn an_allocation_adds_up() {
+    fn allocated_seats_sum_to_the_limit() {
         for seed in 0..500 {
             let mut rng = Rng::new(seed);
             let count = rng.between(1, 9);

@@ -62,7 +62,7 @@ mod tests {
 
     /// Every hand has different queues of the level, as many as its size.
     #[test]
-    fn a_hand_has_different_queues() {
+    fn a_hand_contains_no_queue_twice() {
         let mut rng = Rng::new(1);
         for _ in 0..10_000 {
             let queues = u32::try_from(rng.between(1, 200)).unwrap();
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_have_hashes_of_their_own() {
+    fn flows_have_different_hashes() {
         assert_ne!(flow_hash("a", "bc"), flow_hash("ab", "c"));
         assert_eq!(flow_hash("a", "b"), flow_hash("a", "b"));
     }

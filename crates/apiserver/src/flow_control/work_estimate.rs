@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_take_seats_by_what_the_last_one_read() {
+    fn lists_take_seats_by_the_objects_of_the_last_list() {
         let pods = CollectionHash::of("", "pods", "");
         let list = |limit, is_selective| Work::List { collection: pods, limit, is_selective };
         let mut sizes = CollectionSizes::default();

@@ -101,8 +101,8 @@ impl ListedObjects {
 
     /// Encodes the list; every object is copied once, from the store into the response.
     pub(super) fn plain(&self, kind: &Kind) -> Result<Vec<u8>, ApiError> {
-        let room = self.bytes() + self.items.len() * VERSION_BYTES + HEADER_BYTES;
-        let mut out = Vec::with_capacity(room);
+        let capacity = self.bytes() + self.items.len() * VERSION_BYTES + HEADER_BYTES;
+        let mut out = Vec::with_capacity(capacity);
         list_body::start(kind, &self.metadata, &mut out);
         for (index, item) in self.items.iter().enumerate() {
             if index > 0 {

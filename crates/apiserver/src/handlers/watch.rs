@@ -48,7 +48,7 @@ struct Stream {
     ends: Pin<Box<Sleep>>,
     bookmarks: Option<Bookmarks>,
     /// Completes when a custom kind is removed or changed, with the store's revision at that time.
-    retired: Option<Pin<Box<dyn Future<Output = Revision> + Send>>>,
+    kind_removed: Option<Pin<Box<dyn Future<Output = Revision> + Send>>>,
     /// The revision up to which events are sent before the stream ends: the last objects of a kind may be deleted
     /// after the notification.
     last: Option<Revision>,
@@ -117,7 +117,7 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiR
         started: after,
         ends: Box::pin(sleep_until(end)),
         bookmarks,
-        retired: call.kind.nature.message().is_none().then(|| retired(call)),
+        kind_removed: call.kind.nature.message().is_none().then(|| kind_removed(call)),
         last: None,
         over: false,
     }))
@@ -137,11 +137,12 @@ fn expired_at_start(plan: &WatchPlan) -> Bytes {
 }
 
 /// Completes when a custom kind is removed or changed, with the store's revision at that time.
-fn retired(call: &Call<'_>) -> Pin<Box<dyn Future<Output = Revision> + Send>> {
+fn kind_removed(call: &Call<'_>) -> Pin<Box<dyn Future<Output = Revision> + Send>> {
     let objects = &call.server.objects;
-    let (retired, store) = (Arc::clone(&objects.catalogues).retired(call.kind), Arc::clone(&objects.store));
+    let (removed, store) =
+        (Arc::clone(&objects.catalogues).kind_removed(call.kind), Arc::clone(&objects.store));
     Box::pin(async move {
-        retired.await;
+        removed.await;
         // A store that fails delivers no more events.
         store.bounds().await.map_or(Revision::EMPTY, |bounds| bounds.current)
     })
@@ -182,7 +183,7 @@ impl Chunks for Stream {
             }
             if let Poll::Ready(notice) = self.watch.poll(context) {
                 self.take(notice);
-            } else if !self.is_retired(context) && !self.is_bookmark_due(context) {
+            } else if !self.is_kind_removed(context) && !self.is_bookmark_due(context) {
                 return Poll::Pending;
             }
         }
@@ -278,11 +279,11 @@ impl Stream {
         self.over = true;
     }
 
-    /// Whether the kind was retired since the last call. The watch then ends after the events up to that revision.
-    fn is_retired(&mut self, context: &mut Context<'_>) -> bool {
-        let retired = self.retired.as_mut().map(|retired| retired.as_mut().poll(context));
-        let Some(Poll::Ready(last)) = retired else { return false };
-        self.retired = None;
+    /// Whether the kind was removed since the last call. The watch then ends after the events up to that revision.
+    fn is_kind_removed(&mut self, context: &mut Context<'_>) -> bool {
+        let removed = self.kind_removed.as_mut().map(|removed| removed.as_mut().poll(context));
+        let Some(Poll::Ready(last)) = removed else { return false };
+        self.kind_removed = None;
         self.last = Some(last);
         self.watch.request_progress();
         true

@@ -144,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_is_answered_as_in_the_specification() {
+    fn the_accept_key_is_that_of_the_specification() {
         assert_eq!(accept("dGhlIHNhbXBsZSBub25jZQ=="), "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=");
     }
 

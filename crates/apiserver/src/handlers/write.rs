@@ -3,7 +3,7 @@
 use gantry_json::{Value, json};
 use gantry_managed_fields::ownership::track_update;
 use gantry_primitives::FieldError;
-use gantry_registry::lifecycle::{self, Stamp};
+use gantry_registry::lifecycle::{self, ServerAssignedMetadata};
 use gantry_registry::validation::{self, ValidationReport};
 use gantry_registry::{conversion, defaults};
 use gantry_schema::decode::{self, Finding, Format, KeyOrder, strict_problem};
@@ -79,24 +79,24 @@ impl Call<'_> {
         loop {
             attempts_left -= 1;
             let (uid, suffix) = (environment.uid(), environment.name_suffix());
-            let stamp = Stamp { uid: &uid, now, name_suffix: &suffix };
+            let assigned = ServerAssignedMetadata { uid: &uid, now, name_suffix: &suffix };
             // The last attempt does not need the object afterwards.
             let template = if attempts_left == 0 { std::mem::take(&mut object) } else { object.clone() };
-            let mut stamped = lifecycle::create(template, self.kind, &stamp);
-            certificates::set_requestor(self.kind, &self.info.caller, &mut stamped);
-            let name = Metadata::of(&stamped).name().to_owned();
+            let mut created = lifecycle::create(template, self.kind, &assigned);
+            certificates::set_requestor(self.kind, &self.info.caller, &mut created);
+            let name = Metadata::of(&created).name().to_owned();
             let object_ref = self.object_ref_of(&name);
-            admission::create(self.server, object_ref, &mut stamped).await?;
-            defaults::set_initial_status(self.kind, &mut stamped);
+            admission::create(self.server, object_ref, &mut created).await?;
+            defaults::set_initial_status(self.kind, &mut created);
             let mut warnings: Vec<String> = duplicate_owners.iter().cloned().collect();
             let check = |order: &KeyOrder| {
-                let report = validation::create_in_order(self.kind, &stamped, order);
-                certificates::with_request(self.kind, &stamped, report)
+                let report = validation::create_in_order(self.kind, &created, order);
+                certificates::with_request(self.kind, &created, report)
             };
             match self.validate(&name, check) {
                 Ok(found) => warnings.extend(found),
                 Err(why) => {
-                    let refused = RejectedObject { object: stamped, why };
+                    let refused = RejectedObject { object: created, why };
                     return Err(self
                         .server
                         .objects
@@ -104,16 +104,16 @@ impl Call<'_> {
                         .await);
                 }
             }
-            certificates::check_create(&self.info.caller, object_ref, &stamped)?;
+            certificates::check_create(&self.info.caller, object_ref, &created)?;
             if !options.dry_run {
-                check_unversioned(&stamped)?;
-                remove_version(&mut stamped);
+                check_unversioned(&created)?;
+                remove_version(&mut created);
                 warnings.extend(self.uncontrolled());
             }
             let stored = if options.dry_run {
-                admission::dry_run_store(self.server, object_ref, stamped).await
+                admission::dry_run_store(self.server, object_ref, created).await
             } else {
-                admission::store(self.server, object_ref, stamped, &preconditions).await
+                admission::store(self.server, object_ref, created, &preconditions).await
             };
             match stored {
                 Err(ApiError::AlreadyExists(existing)) if is_generated => {

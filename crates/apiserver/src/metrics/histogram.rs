@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_add_up() {
+    fn buckets_are_cumulative() {
         let histogram = Histogram::default();
         for millis in [1, 5, 6, 90_000] {
             histogram.record(Duration::from_millis(millis));

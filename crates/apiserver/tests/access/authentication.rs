@@ -11,7 +11,7 @@ const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
 /// A7.1: a static token authenticates its user, who is in `system:authenticated`.
 #[tokio::test]
-async fn a_static_token_stands_for_its_user() {
+async fn a_static_token_authenticates_its_user() {
     let cluster = cluster().await;
     let (status, review) = cluster.request_as("admin", Method::POST, WHO, json!({})).await;
     assert_eq!(status, 201, "{review}");

@@ -23,7 +23,7 @@ fn role(name: &str, rules: &Value) -> Value {
 
 /// A7.9: a role with more permissions than its writer has is refused, by every write.
 #[tokio::test]
-async fn a_role_is_not_written_beyond_ones_rights() {
+async fn a_role_with_missing_permissions_cannot_be_written() {
     let cluster = cluster_with_mallory().await;
     let secrets = json!([rule(&["get", "list"], &["secrets"])]);
     let message = "roles.rbac.authorization.k8s.io \"grab\" is forbidden: user \"mallory\" (groups=[\"system:authenticated\"]) \
@@ -58,7 +58,7 @@ async fn a_role_is_not_written_beyond_ones_rights() {
 
 /// A7.9: a role that already grants too much cannot be changed either, except for its finalizers.
 #[tokio::test]
-async fn housekeeping_needs_no_rights() {
+async fn finalizers_of_a_role_can_be_changed_without_its_permissions() {
     let cluster = cluster_with_mallory().await;
     let strong = role("strong", &json!([rule(&["*"], &["*"])]));
     let mut strong = cluster.create(ROLES, strong).await;
@@ -72,7 +72,7 @@ async fn housekeeping_needs_no_rights() {
 
 /// A7.9: a binding grants what its role grants.
 #[tokio::test]
-async fn a_role_is_not_bound_beyond_ones_rights() {
+async fn a_role_with_missing_permissions_cannot_be_bound() {
     let cluster = cluster_with_mallory().await;
     cluster.create(ROLES, role("strong", &json!([rule(&["get"], &["secrets"])]))).await;
     cluster.create(ROLES, role("weak", &json!([rule(&["get"], &["pods"])]))).await;
@@ -96,7 +96,7 @@ async fn a_role_is_not_bound_beyond_ones_rights() {
 
 /// A7.9: the verb `escalate` allows writing any role.
 #[tokio::test]
-async fn escalating_is_a_right_of_its_own() {
+async fn the_verb_escalate_allows_writing_any_role() {
     let cluster = cluster_with_mallory().await;
     let secrets = role("grab", &json!([rule(&["get"], &["secrets"])]));
     assert_eq!(cluster.request_as("mallory", Method::POST, ROLES, secrets.clone()).await.0, 403);
@@ -109,7 +109,7 @@ async fn escalating_is_a_right_of_its_own() {
 
 /// A7.9: an aggregation rule requires all permissions; a controller writes the rules.
 #[tokio::test]
-async fn aggregating_takes_all_rights() {
+async fn aggregation_requires_all_permissions() {
     let cluster = cluster().await;
     let roles = format!("{RBAC}/clusterroles");
     let write = json!({"apiGroups": ["rbac.authorization.k8s.io"], "resources": ["clusterroles"], "verbs": ["create"]});

@@ -70,7 +70,7 @@ async fn a_bootstrap_token_is_a_user_until_it_expires() {
 }
 
 #[tokio::test]
-async fn a_request_records_who_made_it_and_not_who_it_says() {
+async fn the_requestor_is_the_authenticated_user() {
     let cluster = with_token().await;
     grant(
         &cluster,
@@ -86,7 +86,7 @@ async fn a_request_records_who_made_it_and_not_who_it_says() {
 }
 
 #[tokio::test]
-async fn approving_and_signing_take_a_permission_for_the_signer() {
+async fn approving_and_signing_require_a_permission_for_the_signer() {
     let cluster = cluster().await;
     cluster.create(REQUESTS, request("a", "bob", "example.com/one")).await;
     let parts = ["certificatesigningrequests/approval", "certificatesigningrequests/status"];
@@ -119,7 +119,7 @@ async fn approving_and_signing_take_a_permission_for_the_signer() {
 
 /// A node that renews its certificate cannot become another one.
 #[tokio::test]
-async fn a_node_asks_for_certificates_of_its_own_only() {
+async fn a_node_requests_its_own_certificates_only() {
     let cluster = cluster().await;
     let signer = "kubernetes.io/kube-apiserver-client-kubelet";
     let node = [("impersonate-user", "system:node:a"), ("impersonate-group", "system:nodes")];
@@ -134,7 +134,7 @@ async fn a_node_asks_for_certificates_of_its_own_only() {
 }
 
 #[tokio::test]
-async fn cluster_info_is_read_without_credentials_only_where_a_role_says_so() {
+async fn anonymous_reads_of_cluster_info_require_a_role() {
     let cluster = cluster().await;
     let info = json!({"metadata": {"name": "cluster-info"}, "data": {"kubeconfig": "K"}});
     cluster.create("/api/v1/namespaces/kube-public/configmaps", info).await;

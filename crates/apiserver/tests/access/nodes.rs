@@ -105,7 +105,7 @@ async fn send_as(
 
 /// A7.11: the recorded requests get the recorded responses.
 #[tokio::test]
-async fn a_node_may_do_what_it_may_on_kubernetes() {
+async fn recorded_requests_of_nodes_get_the_recorded_responses() {
     let cluster = cluster_with_pods().await;
     let mut different = Vec::new();
     for line in RECORDED.lines().filter(|line| !line.starts_with('#')) {
@@ -169,7 +169,7 @@ async fn tokens_are_for_pods_of_the_node() {
 
 /// A7.11: a node may set descriptive labels on its own Node, but no labels or taints that control where pods run.
 #[tokio::test]
-async fn a_node_does_not_change_what_steers_pods() {
+async fn a_node_cannot_change_its_scheduling_labels_or_taints() {
     let cluster = cluster_with_pods().await;
     let write = async |method: Method, path: &str, body: Value| {
         let (status, response) =

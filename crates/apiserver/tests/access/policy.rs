@@ -98,7 +98,7 @@ async fn refusals_have_details() {
 
 /// A7.9: a role allows its verbs on its resources in the namespace of its binding, once its creation is acknowledged.
 #[tokio::test]
-async fn a_role_counts_from_the_answer_on() {
+async fn a_role_applies_once_its_write_is_acknowledged() {
     let cluster = cluster().await;
     assert_eq!(cluster.get("bob", PODS).await.0, 403);
     cluster.grant("bob", json!([rule(&["list"], &["pods"])])).await;
@@ -120,7 +120,7 @@ async fn a_role_counts_from_the_answer_on() {
 /// A7.9: a ClusterRoleBinding applies everywhere, a RoleBinding of a ClusterRole in its namespace; groups can be
 /// bound.
 #[tokio::test]
-async fn cluster_roles_are_bound_everywhere_or_somewhere() {
+async fn cluster_roles_are_bound_in_the_cluster_or_a_namespace() {
     let cluster = cluster().await;
     let role = json!({"metadata": {"name": "reader"}, "rules": [rule(&["list"], &["pods", "nodes"])]});
     cluster.create(&format!("{RBAC}/clusterroles"), role).await;
@@ -150,7 +150,7 @@ async fn names_limit_a_rule() {
 
 /// A7.3: permissions within a namespace apply to the Namespace object.
 #[tokio::test]
-async fn a_namespace_is_inside_itself() {
+async fn a_namespace_is_in_its_own_scope() {
     let cluster = cluster().await;
     cluster.grant("bob", json!([rule(&["get"], &["namespaces"])])).await;
     assert_eq!(cluster.get("bob", "/api/v1/namespaces/default").await.0, 200);
@@ -169,7 +169,7 @@ async fn access_is_decided_before_existence() {
 
 /// A7.9: writes of another server on the same store apply, and so do objects that existed before a start.
 #[tokio::test]
-async fn servers_on_one_store_follow_each_other() {
+async fn servers_on_one_store_apply_each_others_policy() {
     let first = cluster().await;
     let second = on(Arc::clone(&first.store), rbac_access()).await;
     assert_eq!(second.get("bob", PODS).await.0, 403);
@@ -181,7 +181,7 @@ async fn servers_on_one_store_follow_each_other() {
 
 /// A7.9: the policy is reloaded when its watches have been compacted.
 #[tokio::test]
-async fn a_policy_survives_that_history_is_forgotten() {
+async fn policies_are_relisted_after_compaction() {
     let cluster = cluster().await;
     assert_eq!(cluster.get("bob", PODS).await.0, 403);
     cluster.grant("bob", json!([rule(&["list"], &["pods"])])).await;
@@ -192,7 +192,7 @@ async fn a_policy_survives_that_history_is_forgotten() {
 
 /// A7.9, A0.5: all permissions in a namespace give none on cluster-scoped objects, by any path.
 #[tokio::test]
-async fn rights_in_a_namespace_do_not_reach_the_cluster() {
+async fn permissions_in_a_namespace_do_not_apply_to_cluster_scoped_objects() {
     let cluster = cluster().await;
     let all = json!({"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]});
     cluster.grant("bob", json!([all])).await;
@@ -210,7 +210,7 @@ async fn rights_in_a_namespace_do_not_reach_the_cluster() {
 
 /// A7.9: a PUT or apply that creates requires the verb `create`.
 #[tokio::test]
-async fn creating_by_another_verb_takes_the_right_to_create() {
+async fn put_and_apply_that_create_require_the_verb_create() {
     let cluster = cluster().await;
     cluster.grant("bob", json!([rule(&["update", "patch"], &["endpoints", "configmaps"])])).await;
     let put = "/api/v1/namespaces/default/endpoints/e";

@@ -70,7 +70,7 @@ async fn a_review_may_be_about_a_group() {
 
 /// A7.5: reviews without attributes, with both kinds, or without a subject are refused.
 #[tokio::test]
-async fn questions_that_are_none_are_refused() {
+async fn invalid_reviews_are_refused() {
     let cluster = cluster().await;
     let (status, refused) = create_review(&cluster, ADMIN, "SelfSubjectAccessReview", json!({})).await;
     let why = "exactly one of nonResourceAttributes or resourceAttributes must be specified";

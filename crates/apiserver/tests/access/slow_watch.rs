@@ -74,7 +74,7 @@ impl Store for Lagging {
 
 /// A7.9: a write of a role or binding applies once it is acknowledged, however late the watches are.
 #[tokio::test]
-async fn a_decision_is_never_older_than_an_answered_write() {
+async fn a_decision_is_never_older_than_an_acknowledged_write() {
     let cluster = on(lagging(), rbac_access()).await;
     assert_eq!(cluster.get("bob", PODS).await.0, 403);
     cluster.grant("bob", json!([rule(&["list"], &["pods"])])).await;

@@ -48,7 +48,7 @@ async fn pod(cluster: &Cluster, name: &str, account: &str) -> Value {
 
 /// A7.8: the response and the claims of the token.
 #[tokio::test]
-async fn a_token_says_whose_it_is_and_for_how_long() {
+async fn token_claims_have_subject_and_expiry() {
     let (cluster, robot) = with_robot().await;
     let (status, response) = request(&cluster, json!({})).await;
     assert_eq!(status, 201, "{response}");
@@ -107,7 +107,7 @@ async fn requests_for_tokens_are_checked() {
 
 /// A7.8, A7.1, A7.3: a token authenticates its account, which has no permissions until a binding grants some.
 #[tokio::test]
-async fn a_token_is_its_account() {
+async fn a_token_authenticates_its_account() {
     let (cluster, robot) = with_robot().await;
     let token = token(&cluster, json!({})).await;
     let (status, refused) = cluster.request_with_token(&token, Method::GET, PODS, Value::Null).await;
@@ -134,7 +134,7 @@ async fn a_token_is_its_account() {
 
 /// A7.8: a token is invalid after its expiry or the deletion of its account, and valid for its audience only.
 #[tokio::test]
-async fn a_token_ends() {
+async fn a_token_expires() {
     let (cluster, _) = with_robot().await;
     let short = token(&cluster, json!({"expirationSeconds": 600})).await;
     let long = token(&cluster, json!({})).await;
@@ -272,7 +272,7 @@ async fn the_key_is_published() {
 
 /// A7.8: a token stays valid for a short time while its bound object is being deleted.
 #[tokio::test]
-async fn a_token_outlives_the_beginning_of_a_deletion() {
+async fn a_token_of_a_terminating_account_is_valid_for_a_minute() {
     let cluster = cluster().await;
     let held = json!({"metadata": {"name": "robot", "finalizers": ["example.com/f"]}});
     cluster.create(ACCOUNTS, held).await;
@@ -288,7 +288,7 @@ async fn a_token_outlives_the_beginning_of_a_deletion() {
 
 /// A7.8: a token bound to a node or a secret is invalid after its deletion.
 #[tokio::test]
-async fn a_token_ends_with_its_bound_object() {
+async fn a_token_is_invalid_once_its_bound_object_is_deleted() {
     let (cluster, _) = with_robot().await;
     for (kind, path) in [("Node", "/api/v1/nodes"), ("Secret", "/api/v1/namespaces/default/secrets")] {
         cluster.create(path, json!({"metadata": {"name": "x"}})).await;

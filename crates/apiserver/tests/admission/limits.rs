@@ -6,7 +6,7 @@ use super::{PODS, created, pod, refused, server};
 
 /// A§2.6 limit range: containers get the defaults of a limit range, and may not exceed its limits.
 #[tokio::test]
-async fn containers_keep_to_the_limits_of_their_namespace() {
+async fn containers_are_defaulted_and_limited_by_limit_ranges() {
     let server = server().await;
     let limit = json!({"type": "Container", "default": {"cpu": "500m"}, "defaultRequest": {"cpu": "100m"}, "max": {"cpu": "1"}});
     let range = json!({"metadata": {"name": "lr"}, "spec": {"limits": [limit]}});

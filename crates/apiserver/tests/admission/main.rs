@@ -1,6 +1,6 @@
 //! Admission of objects (A§2.6).
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "../harness/mod.rs"]
 mod harness;

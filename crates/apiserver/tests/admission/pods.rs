@@ -36,7 +36,7 @@ async fn the_first_pod_of_a_namespace_waits_for_its_account() {
 
 /// A§2.6 service account: the token is mounted into every container, and image pull secrets are added.
 #[tokio::test]
-async fn an_account_brings_its_token_and_its_secrets() {
+async fn the_token_and_pull_secrets_of_an_account_are_added_to_pods() {
     let server = bare_server().await;
     let account = json!({"metadata": {"name": "default"}, "imagePullSecrets": [{"name": "reg"}]});
     created(&server, "/api/v1/namespaces/default/serviceaccounts", account).await;
@@ -91,7 +91,7 @@ async fn accounts_can_be_switched_off() {
 
 /// O1.1, A§2.6 default tolerations: on create and on update, and no manager owns them.
 #[tokio::test]
-async fn lost_nodes_are_tolerated_for_a_while() {
+async fn pods_tolerate_unreachable_nodes_for_a_while() {
     let server = server().await;
     let made = created(&server, PODS, pod("p", json!({}))).await;
     let tolerations = made["spec"]["tolerations"].as_array().unwrap();
@@ -112,7 +112,7 @@ async fn lost_nodes_are_tolerated_for_a_while() {
 
 /// A§2.6 priority: the class sets it, one class is the default, and a client cannot set another value.
 #[tokio::test]
-async fn a_priority_comes_from_its_class() {
+async fn priority_is_set_from_the_priority_class() {
     let server = server().await;
     let classes = "/apis/scheduling.k8s.io/v1/priorityclasses";
     let of = |made: &gantry_json::Value| {
@@ -154,7 +154,7 @@ async fn a_priority_comes_from_its_class() {
 
 /// A§2.6 scheduling gates: a gated pod has the condition from the start.
 #[tokio::test]
-async fn a_gated_pod_says_that_it_waits() {
+async fn a_gated_pod_has_the_condition_scheduling_gated() {
     let server = server().await;
     created(&server, PODS, pod("gated", json!({"schedulingGates": [{"name": "example.com/g"}]}))).await;
     let found = get(&server, &format!("{PODS}/gated")).await;

@@ -17,7 +17,7 @@ fn quota(name: &str, hard: Value) -> Value {
 
 /// A§2.6 quota: a refusal has the name of the quota and the requested, used and limited amounts.
 #[tokio::test]
-async fn nothing_comes_in_beyond_a_quota() {
+async fn requests_beyond_a_quota_are_refused() {
     let server = server().await;
     created(&server, QUOTAS, quota("q", json!({"pods": "0"}))).await;
     assert_eq!(

@@ -24,7 +24,7 @@ fn service(name: &str, spec: Value) -> Value {
 
 /// A§2.6 service IP: a service gets an address of the range, and its family; a headless service gets none.
 #[tokio::test]
-async fn a_service_is_given_an_address() {
+async fn a_service_is_allocated_an_address() {
     let server = server().await;
     let web = created(&server, SERVICES, service("web", json!({}))).await;
     let spec = &web["spec"];
@@ -71,7 +71,7 @@ async fn an_address_can_be_requested_once() {
 
 /// A§2.6 service IP: node ports are allocated and requested like addresses.
 #[tokio::test]
-async fn node_ports_are_given_once() {
+async fn node_ports_are_allocated_once() {
     let server = server().await;
     let open = |name: &str, port: Value| service(name, json!({"type": "NodePort", "ports": [port]}));
     let web = created(&server, SERVICES, open("web", json!({"port": 80}))).await;
@@ -96,7 +96,7 @@ async fn node_ports_are_given_once() {
 
 /// A§2.6 service IP: an allocation error precedes other validation errors.
 #[tokio::test]
-async fn allocation_errors_come_first() {
+async fn allocation_errors_precede_validation_errors() {
     let server = server().await;
     let holder =
         json!({"type": "NodePort", "clusterIP": "10.96.0.30", "ports": [{"port": 80, "nodePort": 31000}]});
@@ -149,7 +149,7 @@ async fn allocation_errors_come_first() {
 
 /// A§2.6 service IP: a dry run checks ports in use and the range of addresses, and sets placeholders.
 #[tokio::test]
-async fn a_dry_run_gives_placeholders() {
+async fn a_dry_run_allocates_placeholders() {
     let server = server().await;
     let holder =
         json!({"type": "NodePort", "clusterIP": "10.96.0.30", "ports": [{"port": 80, "nodePort": 31000}]});
@@ -178,7 +178,7 @@ async fn a_dry_run_gives_placeholders() {
 
 /// A2.20: a headless service of any family cannot get an address or a selector.
 #[tokio::test]
-async fn a_service_for_any_family_stays_one() {
+async fn a_headless_service_of_any_family_stays_headless() {
     let server = server().await;
     created(&server, SERVICES, service("anywhere", json!({"clusterIP": "None"}))).await;
     let patch = json!({"spec": {"selector": {"app": "web"}}});
@@ -229,7 +229,7 @@ async fn a_changed_service_type_changes_the_allocations() {
 
 /// A§2.6 service IP: two servers on one store, one of them restarted, allocate every address exactly once.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_servers_give_every_address_once() {
+async fn two_servers_allocate_every_address_once() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let environment = Arc::new(Noon::default());
     let start = || async {

@@ -6,7 +6,7 @@ use super::{created, get, patched, server};
 
 /// A§2.6 job selector: a job selects its pods by its uid, unless it has a selector already.
 #[tokio::test]
-async fn a_job_selects_the_pods_that_it_makes() {
+async fn a_job_selects_its_pods_by_uid() {
     let server = server().await;
     let jobs = "/apis/batch/v1/namespaces/default/jobs";
     let template = json!({"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "x:1"}]}});
@@ -53,7 +53,7 @@ async fn templates_of_daemon_sets_are_numbered() {
 
 /// A§2.6 taint new nodes: a new node is tainted as not ready.
 #[tokio::test]
-async fn a_new_node_takes_no_pods() {
+async fn a_new_node_is_tainted_as_not_ready() {
     let server = server().await;
     let taint = json!({"key": "node.kubernetes.io/not-ready", "effect": "NoSchedule"});
     let node = created(&server, "/api/v1/nodes", json!({"metadata": {"name": "n1"}})).await;
@@ -67,7 +67,7 @@ async fn a_new_node_takes_no_pods() {
 
 /// A§2.6 secret: stringData is merged into data on every write.
 #[tokio::test]
-async fn text_in_a_secret_becomes_data() {
+async fn string_data_of_a_secret_becomes_data() {
     let server = server().await;
     let secrets = "/api/v1/namespaces/default/secrets";
     let secret =

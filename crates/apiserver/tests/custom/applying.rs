@@ -88,7 +88,7 @@ async fn managers_share_an_object_of_a_custom_kind() {
 
 /// Appendix E: `null` is applied to nullable fields and refused elsewhere; a default replaces it.
 #[tokio::test]
-async fn null_is_applied_where_it_may_stand() {
+async fn null_is_applied_to_nullable_fields() {
     let inner = json!({"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}});
     let mut nullable = inner.clone();
     nullable["nullable"] = json!(true);
@@ -122,7 +122,7 @@ async fn null_is_applied_where_it_may_stand() {
 
 /// Appendix E: a formatted string is a scalar in managed fields; the format is validated as usual.
 #[tokio::test]
-async fn formatted_text_is_any_scalar_to_ownership() {
+async fn formatted_strings_are_tracked_as_scalars() {
     let spec = json!({"type": "object", "properties": {
         "at": {"type": "string", "format": "date-time"}, "plain": {"type": "string"},
         "bytes": {"type": "string", "format": "byte"}, "odd": {"type": "string", "format": "made-up"},
@@ -143,7 +143,7 @@ async fn formatted_text_is_any_scalar_to_ownership() {
 
 /// Appendix E: managed fields of an earlier schema are read by the current one.
 #[tokio::test]
-async fn records_outlive_a_change_of_the_schema() {
+async fn managed_fields_survive_a_change_of_the_schema() {
     let list = |kind: &str| {
         let mut list = json!({"type": "array", "x-kubernetes-list-type": kind, "items": {
             "type": "object", "required": ["name"], "properties": {"name": {"type": "string"}, "n": {"type": "integer"}},

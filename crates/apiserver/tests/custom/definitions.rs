@@ -4,7 +4,7 @@ use super::*;
 
 /// Appendix E: names and strategy are defaulted, and the response has no conditions yet.
 #[tokio::test]
-async fn a_new_definition_is_answered_before_its_names_are_accepted() {
+async fn the_response_to_a_new_definition_precedes_the_acceptance_of_its_names() {
     let response = define(&server().await, definition()).await;
     assert_eq!(response["spec"]["names"]["singular"], "widget");
     assert_eq!(response["spec"]["names"]["listKind"], "WidgetList");
@@ -17,7 +17,7 @@ async fn a_new_definition_is_answered_before_its_names_are_accepted() {
 
 /// Appendix E: once its names are accepted, a definition is established and its resource is served.
 #[tokio::test]
-async fn a_definition_whose_names_are_free_is_established() {
+async fn a_definition_without_name_conflicts_is_established() {
     let server = with_widgets().await;
     let (_, found) = get(&server, &format!("{DEFINITIONS}/widgets.example.com")).await;
     assert_eq!(
@@ -32,7 +32,7 @@ async fn a_definition_whose_names_are_free_is_established() {
 
 /// Appendix E: a conflicting name is not accepted until the other definition is deleted.
 #[tokio::test]
-async fn a_name_that_is_taken_is_accepted_when_it_is_free() {
+async fn a_conflicting_name_is_accepted_when_it_becomes_free() {
     let server = with_widgets().await;
     let mut rival = definition();
     rival["metadata"]["name"] = json!("gadgets.example.com");
@@ -55,7 +55,7 @@ async fn a_name_that_is_taken_is_accepted_when_it_is_free() {
 
 /// An invalid definition is refused with all errors, and nothing is served.
 #[tokio::test]
-async fn a_definition_that_makes_no_sense_is_refused() {
+async fn an_invalid_definition_is_refused() {
     let server = server().await;
     let mut wrong = definition();
     wrong["metadata"]["name"] = json!("things.example.com");

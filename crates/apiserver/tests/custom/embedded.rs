@@ -162,7 +162,7 @@ async fn defaults_of_embedded_metadata_have_known_fields_only() {
 
 /// Appendix E: a stored object is readable under a later definition, and re-encoded when it is valid.
 #[tokio::test]
-async fn stored_objects_are_read_whatever_comes() {
+async fn stored_objects_are_readable_under_later_definitions() {
     let server = server().await;
     let mut held = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     define(&server, definition(json!({"held": held}))).await;

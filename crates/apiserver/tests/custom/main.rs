@@ -1,6 +1,6 @@
 //! Custom kinds, from the definition to the deletion of their objects (Appendix E).
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -8,9 +8,9 @@ mod harness;
 mod applying;
 mod bodies;
 mod definitions;
+mod deletion;
 mod documents;
 mod embedded;
-mod ending;
 mod metadata;
 mod misuse;
 mod objects;

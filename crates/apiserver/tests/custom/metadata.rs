@@ -39,7 +39,7 @@ async fn malformed_metadata_is_refused() {
 
 /// Appendix E: a finalizer without a domain gets a warning only.
 #[tokio::test]
-async fn finalizers_without_a_domain_are_odd() {
+async fn finalizers_without_a_domain_get_a_warning() {
     let server = with_widgets().await;
     let table = [
         (json!(["example.com/done"]), ""),

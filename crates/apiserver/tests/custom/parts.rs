@@ -4,7 +4,7 @@ use super::*;
 
 /// Appendix E: `status` is written through its subresource only.
 #[tokio::test]
-async fn the_status_is_kept_apart() {
+async fn the_status_is_a_separate_subresource() {
     let server = with_widgets().await;
     let mut new = widget("a", json!({"size": 1}));
     new["status"] = json!({"ready": 7});
@@ -24,7 +24,7 @@ async fn the_status_is_kept_apart() {
 
 /// Appendix E: a write to `status` does not change metadata or finalizers.
 #[tokio::test]
-async fn a_report_leaves_metadata_alone() {
+async fn a_status_write_does_not_change_metadata() {
     let server = with_widgets().await;
     let mut new = widget("a", json!({"size": 1}));
     new["metadata"]["finalizers"] = json!(["example.com/hold"]);
@@ -47,7 +47,7 @@ async fn a_report_leaves_metadata_alone() {
 
 /// Appendix E: `scale` reads and writes the paths of the definition.
 #[tokio::test]
-async fn a_custom_kind_is_scaled_where_its_definition_says() {
+async fn scale_reads_and_writes_the_paths_of_the_definition() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 3})).await;
     let path = format!("{WIDGETS}/a");
@@ -65,7 +65,7 @@ async fn a_custom_kind_is_scaled_where_its_definition_says() {
 
 /// A kind whose definition has no subresources serves none.
 #[tokio::test]
-async fn a_kind_without_parts_has_none() {
+async fn a_kind_without_subresources_serves_none() {
     let server = server().await;
     let mut plain = definition();
     plain["spec"]["versions"][0].as_object_mut().unwrap().remove("subresources");

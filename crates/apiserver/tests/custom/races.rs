@@ -36,7 +36,7 @@ async fn create(server: ApiServer, who: usize, is_over: Arc<AtomicBool>, made: A
 
 /// Appendix E: under concurrency, no object outlives its definition, and none blocks it forever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_object_outlives_its_definition() {
+async fn objects_created_during_deletion_of_their_definition_are_deleted() {
     let store = Arc::new(MemoryStore::new(HistoryLimits::default()));
     let start = || ApiServer::new(store.clone(), Arc::new(harness::Noon::default()), Settings::default());
     let (server, other) = (start(), start());

@@ -67,7 +67,7 @@ async fn a_new_rule_only_warns_about_unchanged_values() {
 
 /// Appendix E: a definition with an invalid rule is refused.
 #[tokio::test]
-async fn a_rule_that_makes_no_sense_is_refused() {
+async fn an_invalid_rule_is_refused() {
     let server = server().await;
     let (status, response) =
         call(&server, Method::POST, DEFINITIONS, with_rules(&json!([{"rule": "self.weight > 1"}]))).await;

@@ -45,7 +45,7 @@ async fn selected(server: &ApiServer, selector: &str) -> String {
 
 /// Field selectors: strings, numbers and booleans are compared as strings; absent fields are empty.
 #[tokio::test]
-async fn fields_are_compared_as_texts() {
+async fn fields_are_compared_as_strings() {
     let server = with_shirts().await;
     for (selector, expected) in [
         ("spec.size=S", "a"),

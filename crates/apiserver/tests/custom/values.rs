@@ -65,7 +65,7 @@ async fn empty_values_stay() {
 
 /// Appendix E: integers keep all digits, and floats are formatted as in Go.
 #[tokio::test]
-async fn numbers_are_kept() {
+async fn numbers_are_preserved() {
     let server = server().await;
     let any = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     define(&server, zeros(&json!({"free": any, "real": {"type": "number"}, "whole": {"type": "integer"}})))
@@ -91,7 +91,7 @@ async fn numbers_are_kept() {
 
 /// Appendix E: an int-or-string field accepts integers and strings.
 #[tokio::test]
-async fn a_number_or_a_text_is_either() {
+async fn int_or_string_accepts_both() {
     let server = server().await;
     define(&server, zeros(&json!({"port": {"x-kubernetes-int-or-string": true}}))).await;
     for (name, port) in [("a", json!(80)), ("b", json!("http"))] {
@@ -114,7 +114,7 @@ async fn a_number_or_a_text_is_either() {
 
 /// Appendix E: preserved at the root, pruned below it, and preserved again below that.
 #[tokio::test]
-async fn unknown_members_are_kept_level_by_level() {
+async fn unknown_members_are_preserved_level_by_level() {
     let server = server().await;
     let keeps = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     let inner = json!({"keeps": keeps, "cuts": {"type": "object"}});
@@ -137,7 +137,7 @@ async fn unknown_members_are_kept_level_by_level() {
 
 /// Appendix E: a changed schema applies to every later read: get, list and watch.
 #[tokio::test]
-async fn reads_follow_the_schema_of_today() {
+async fn reads_apply_the_current_schema() {
     let server = server().await;
     let spec = |more: Value| {
         let mut properties = json!({"a": {"type": "string"}});

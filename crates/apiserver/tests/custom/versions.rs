@@ -31,7 +31,7 @@ async fn an_object_is_the_same_in_every_version() {
 
 /// A deprecated version gets a warning.
 #[tokio::test]
-async fn a_deprecated_version_says_so() {
+async fn a_deprecated_version_gets_a_warning() {
     let server = server().await;
     define(&server, two_versions()).await;
     let response = round_trip(&server, Method::GET, &WIDGETS.replace("/v1/", "/v1beta1/"), &[], "").await;

@@ -128,7 +128,7 @@ async fn two_managers_apply_to_one_list() {
 
 /// Finalizers of custom kinds need no domain; adding one without gets a warning.
 #[tokio::test]
-async fn finalizers_without_a_domain_are_odd_but_fine() {
+async fn finalizers_without_a_domain_are_accepted_with_a_warning() {
     let server = with_widgets().await;
     let mut held = widget("a", json!({"size": 1}));
     held["metadata"]["finalizers"] = json!(["hold", "widgets.example.com", "example.com/hold"]);

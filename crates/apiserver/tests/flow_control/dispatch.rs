@@ -153,7 +153,7 @@ async fn a_long_wait_ends_with_429() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_level_without_queues_rejects_what_it_has_no_seat_for() {
+async fn a_level_without_queues_rejects_requests_without_a_free_seat() {
     let (server, store) = server_with_one_seat(None).await;
     let executes = list(&server, "noisy");
     store.arrivals(1).await;
@@ -164,7 +164,7 @@ async fn a_level_without_queues_rejects_what_it_has_no_seat_for() {
 
 /// A client that disconnects while its request waits frees its place in the queue; while it executes, its seat.
 #[tokio::test(start_paused = true)]
-async fn clients_that_go_away_leave_their_place() {
+async fn disconnected_clients_leave_the_queue() {
     let (server, store) = server_with_one_seat(Some(queues())).await;
     let executes = list(&server, "noisy");
     store.arrivals(1).await;
@@ -185,7 +185,7 @@ async fn clients_that_go_away_leave_their_place() {
 
 /// A watch takes a seat while it begins, and none afterwards.
 #[tokio::test(start_paused = true)]
-async fn a_watch_keeps_no_seat() {
+async fn a_watch_releases_its_seat_once_it_has_begun() {
     let (server, store) = server_with_one_seat(None).await;
     let watch = tokio::spawn({
         let server = server.clone();
@@ -222,7 +222,7 @@ impl http_body::Body for PendingBody {
 
 /// A client that sends its body slowly keeps no seat meanwhile.
 #[tokio::test(start_paused = true)]
-async fn a_slow_body_keeps_no_seat() {
+async fn a_slow_body_holds_no_seat() {
     let (server, _store) = server_with_one_seat(None).await;
     let slow = tokio::spawn({
         let server = server.clone();
@@ -242,7 +242,7 @@ async fn a_slow_body_keeps_no_seat() {
 
 /// A FlowSchema and a level that are written apply to the next request, and so does their deletion.
 #[tokio::test(start_paused = true)]
-async fn a_written_schema_takes_effect_at_once() {
+async fn a_written_flow_schema_applies_to_the_next_request() {
     let (server, _store) = server_with_one_seat(Some(queues())).await;
     let uid = |response: &ReceivedResponse| response.header("x-kubernetes-pf-flowschema-uid").to_owned();
     let team = as_master(&server, Method::GET, &format!("{SCHEMAS}/team"), Value::Null).await.json();

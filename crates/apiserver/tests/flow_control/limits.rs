@@ -11,7 +11,7 @@ const GATED: &str = "/api/v1/namespaces/default/configmaps";
 
 /// Reads are limited, writes and administrators are not; FlowSchemas are served, but have no effect.
 #[tokio::test]
-async fn without_fairness_plain_limits_apply() {
+async fn without_priority_and_fairness_the_in_flight_limits_apply() {
     let requests = RequestLimits { reading: 1, mutating: 1, priority_and_fairness: false };
     let (server, store) =
         GatedStore::server(Settings { requests, ..Settings::default() }, lists_config_maps).await;

@@ -1,6 +1,6 @@
 //! API priority and fairness: its objects as in Kubernetes 1.37, and which requests execute.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "../harness/mod.rs"]
 mod harness;

@@ -52,7 +52,7 @@ async fn a_new_cluster_has_the_objects_that_kubernetes_has() {
 
 /// Defaults and refusals are those that Kubernetes 1.37 returned for the same requests.
 #[tokio::test]
-async fn requests_are_answered_as_recorded() {
+async fn requests_get_the_recorded_responses() {
     let server = server().await;
     for line in VALIDATION.lines() {
         let recorded: Value = gantry_json::from_str(line).unwrap();
@@ -97,7 +97,7 @@ fn custom_schema(level: &str) -> Value {
 
 /// The status has a condition about the existence of the priority level, which follows its creation and deletion.
 #[tokio::test]
-async fn a_schema_says_whether_its_level_exists() {
+async fn a_flow_schema_has_a_condition_about_its_priority_level() {
     let server = server().await;
     let schemas = format!("{FLOW_CONTROL}/flowschemas");
     let (status, created) = call(&server, Method::POST, &schemas, custom_schema("later")).await;
@@ -123,7 +123,7 @@ async fn a_schema_says_whether_its_level_exists() {
 /// Mandatory and suggested objects are created again; an administrator's change to a suggested one is undone, unless
 /// its annotation disables that. Objects that are no longer defaults are deleted.
 #[tokio::test]
-async fn default_objects_are_kept_up() {
+async fn default_objects_are_maintained() {
     let server = server().await;
     let path = |name: &str| format!("{FLOW_CONTROL}/flowschemas/{name}");
     let get = |name: &'static str| {
@@ -163,9 +163,9 @@ async fn default_objects_are_kept_up() {
     assert_eq!(get("mine").await.0, 404, "a default of an earlier version");
 }
 
-/// A second start writes nothing, and neither does upkeep.
+/// A second start writes nothing, and neither does maintenance.
 #[tokio::test]
-async fn upkeep_writes_nothing_if_nothing_changed() {
+async fn maintenance_writes_nothing_if_nothing_changed() {
     let store: Arc<MemoryStore> = Arc::default();
     let server = ApiServer::new(store.clone(), Arc::new(Noon::default()), Settings::default());
     server.prepare().await.unwrap();

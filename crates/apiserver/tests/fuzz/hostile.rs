@@ -28,7 +28,7 @@ static GUARDED: LazyLock<ApiServer> = LazyLock::new(|| {
 
 /// YAML of nested lists and maps with anchors and aliases, which may refer to themselves or to nothing.
 #[test]
-fn yaml_with_any_aliases_is_answered() {
+fn yaml_with_any_aliases_gets_a_response() {
     bolero::check!().for_each(|input: &[u8]| {
         let Some((choice, parts)) = input.split_first() else { return };
         let body = format!("metadata: {{name: a}}\ndata:\n  k: {}\n", aliases(parts));
@@ -65,7 +65,7 @@ fn aliases(parts: &[u8]) -> String {
 
 /// Any values of the headers that the server reads.
 #[test]
-fn any_headers_are_answered() {
+fn any_headers_get_a_response() {
     const NAMES: [&str; 8] = [
         "accept-encoding",
         "authorization",
@@ -85,7 +85,7 @@ fn any_headers_are_answered() {
 
 /// With any headers, a request that impersonates a user never gets the response for its sender.
 #[test]
-fn a_request_that_impersonates_is_never_answered_as_its_sender() {
+fn an_impersonating_request_is_never_handled_as_its_sender() {
     const NAMES: [&str; 5] = [
         "impersonate-user",
         "impersonate-group",
@@ -140,7 +140,7 @@ fn headers(names: &[&'static str], mut input: &[u8]) -> Vec<(&'static str, Vec<u
 
 /// Continue tokens of any version, revision and start.
 #[test]
-fn any_continue_token_is_answered() {
+fn any_continue_token_gets_a_response() {
     const REVISIONS: [&str; 8] = ["-1", "0", "1", "2", "9223372036854775807", "1e3", "\"1\"", "null"];
     bolero::check!().for_each(|input: &[u8]| {
         let Some((choice, start)) = input.split_first() else { return };
@@ -156,7 +156,7 @@ fn any_continue_token_is_answered() {
 
 /// Printer columns of any path, on objects that have several levels.
 #[test]
-fn any_printer_column_is_answered() {
+fn any_printer_column_gets_a_response() {
     const PARTS: [&str; 16] = [
         ".spec",
         ".parts",

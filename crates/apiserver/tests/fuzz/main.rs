@@ -3,14 +3,14 @@
 //! `cargo test` tries a few thousand inputs, `cargo xtask search fuzz` more; with cargo-bolero installed, `cargo
 //! bolero test -p gantry-apiserver <target>` searches by coverage. Regressions are in `found.rs`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod custom;
-mod found;
 #[path = "../harness/mod.rs"]
 mod harness;
 mod hostile;
 mod mutation;
+mod regressions;
 
 use std::future::poll_fn;
 use std::pin::pin;
@@ -37,25 +37,25 @@ static CUSTOM: LazyLock<Seeds> = LazyLock::new(custom::seeds);
 
 /// Recorded requests with bytes changed, dropped and repeated: in the path, the query, the headers and the body.
 #[test]
-fn mutated_requests_are_answered() {
+fn mutated_requests_get_a_response() {
     bolero::check!().for_each(|input: &[u8]| check_response(&SEEDS.mutate(input)));
 }
 
 /// The same with requests about custom objects.
 #[test]
-fn mutated_requests_about_custom_kinds_are_answered() {
+fn mutated_requests_about_custom_kinds_get_a_response() {
     bolero::check!().for_each(|input: &[u8]| check_response(&CUSTOM.mutate(input)));
 }
 
 /// Custom objects in which values are exchanged: valid JSON with unusual values.
 #[test]
-fn strange_objects_of_custom_kinds_are_answered() {
+fn custom_objects_with_exchanged_values_get_a_response() {
     bolero::check!().for_each(|input: &[u8]| check_response(&custom::with_unusual_values(&CUSTOM, input)));
 }
 
 /// Any bytes as a body, in each format.
 #[test]
-fn any_body_is_answered() {
+fn any_body_gets_a_response() {
     bolero::check!().for_each(|input: &[u8]| {
         let Some((choice, body)) = input.split_first() else { return };
         check_response(&Mutated::body(*choice, body));
@@ -64,7 +64,7 @@ fn any_body_is_answered() {
 
 /// Any text as a query, on reads and writes.
 #[test]
-fn any_query_is_answered() {
+fn any_query_gets_a_response() {
     bolero::check!().for_each(|input: &[u8]| {
         let Some((choice, query)) = input.split_first() else { return };
         check_response(&Mutated::query(*choice, query));

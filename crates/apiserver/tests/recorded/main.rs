@@ -11,7 +11,7 @@
 //!
 //! A single case: `CASE=watches.tables cargo test -p gantry-apiserver --test recorded`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -67,7 +67,7 @@ macro_rules! areas {
 
         /// Every recorded area is tested.
         #[test]
-        fn every_area_is_held() {
+        fn every_recorded_area_is_tested() {
             let replayed = BTreeSet::from([$(stringify!($area).to_owned()),*]);
             let recorded = recordings().into_keys().map(|name| name.split('.').next().unwrap().to_owned());
             assert_eq!(recorded.collect::<BTreeSet<_>>(), replayed);
@@ -106,7 +106,7 @@ async fn random_requests() {
 
 /// Every left-out case exists, so that the list stays current.
 #[test]
-fn left_out_cases_were_recorded() {
+fn excluded_cases_were_recorded() {
     let recorded = recordings();
     let unknown: Vec<_> = left_out().into_keys().filter(|name| !recorded.contains_key(*name)).collect();
     assert!(unknown.is_empty(), "left out, but not recorded: {unknown:?}");

@@ -46,7 +46,7 @@ impl Marks {
     }
 
     /// Keeps tokens that later requests use: partial recordings may have omitted them.
-    pub(crate) fn remember(&mut self, response: &Value) {
+    pub(crate) fn record(&mut self, response: &Value) {
         if let Some(token) = response["metadata"]["continue"].as_str() {
             token.clone_into(&mut self.continue_token);
         }

@@ -131,7 +131,7 @@ async fn prepare(server: &ApiServer, steps: &Value, marks: &mut Marks, watches: 
         let request = request(step, &aside, marks, current(server).await);
         // The following exchanges depend on its success.
         let (_, response) = read(server.serve(request).await).await;
-        marks.remember(&response);
+        marks.record(&response);
     }
 }
 
@@ -218,7 +218,7 @@ async fn response_fits(
         ));
     }
     headers_fit(marks, exchange, &parts.headers)?;
-    marks.remember(&got);
+    marks.record(&got);
     let is_whole = parts.status.as_u16() >= 400 || (want["kind"].is_string() && want["kind"] == got["kind"]);
     if is_whole { marks.fits(want, &got, "body") } else { part::is_in(marks, want, &got) }
 }

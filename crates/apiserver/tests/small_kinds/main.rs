@@ -1,7 +1,7 @@
 //! CertificateSigningRequests, IngressClasses, IPAddresses, RuntimeClasses and ServiceCIDRs: requests and the responses
 //! of Kubernetes 1.37.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 #[path = "../harness/mod.rs"]
 mod harness;
@@ -85,7 +85,7 @@ fn comparable(response: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn requests_are_answered_as_recorded() {
+async fn requests_get_the_recorded_responses() {
     for recording in RECORDED {
         replay(recording).await;
     }
@@ -111,7 +111,7 @@ async fn replay(recording: &str) {
 
 /// The range of Services is an object, as kube-apiserver creates it.
 #[tokio::test]
-async fn the_range_of_services_is_an_object_that_is_ready() {
+async fn the_service_cidr_is_an_object_that_is_ready() {
     let server = server().await;
     let path = "/apis/networking.k8s.io/v1/servicecidrs/kubernetes";
     let (status, range) = call(&server, Method::GET, path, Value::Null).await;
@@ -125,7 +125,7 @@ async fn the_range_of_services_is_an_object_that_is_ready() {
 
 /// The class of a pod determines its overhead and its nodes.
 #[tokio::test]
-async fn a_pod_gets_what_its_runtime_class_says() {
+async fn a_pod_gets_overhead_and_node_selector_of_its_runtime_class() {
     let server = server().await;
     let class = json!({
         "metadata": {"name": "vm"}, "handler": "vm", "overhead": {"podFixed": {"cpu": "100m"}},
@@ -180,7 +180,7 @@ async fn the_address_of_a_service_is_an_object() {
 
 /// Objects that are stored and not enforced get a warning.
 #[tokio::test]
-async fn webhooks_and_policies_come_with_a_warning() {
+async fn webhooks_and_policies_get_a_warning() {
     let server = server().await;
     let group = "/apis/admissionregistration.k8s.io/v1";
     let headers = [("content-type", "application/json")];

@@ -197,7 +197,7 @@ mod tests {
 
     /// A list of a thousand lists of a thousand lists once exhausted the memory of the machine instead of the server's.
     #[test]
-    fn a_value_that_is_disfigured_again_and_again_stays_small() {
+    fn a_value_that_is_mutated_repeatedly_stays_small() {
         let mut rng = Rng::new(7);
         let mut largest = 0;
         for _ in 0..2000 {

@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_query_may_not_contain_is_escaped() {
+    fn invalid_characters_of_a_query_are_escaped() {
         assert_eq!(escaped(b"a b\xff"), "a%20b%FF");
     }
 }

@@ -63,7 +63,7 @@ pub(super) fn call<'a>(name: &str, args: &[Value<'a>], meter: &mut CostMeter) ->
         "type" => Ok(Value::Type(value.type_name())),
         "bool" => match value {
             Value::Bool(_) => Ok(value.clone()),
-            Value::Text(text) => truth(text),
+            Value::Text(text) => boolean(text),
             _ => return None,
         },
         "int" => return int(value),
@@ -101,7 +101,7 @@ fn bad(what: &str, text: &str) -> EvaluationError {
     EvaluationError::new(format!("type conversion error from 'string' to '{what}': {text}"))
 }
 
-fn truth<'a>(text: &str) -> Result<Value<'a>, EvaluationError> {
+fn boolean<'a>(text: &str) -> Result<Value<'a>, EvaluationError> {
     match text {
         "1" | "t" | "true" | "T" | "TRUE" | "True" => Ok(Value::Bool(true)),
         "0" | "f" | "false" | "F" | "FALSE" | "False" => Ok(Value::Bool(false)),
@@ -160,7 +160,7 @@ fn double<'a>(value: &Value<'a>) -> Called<'a> {
 fn text<'a>(value: &Value<'a>, meter: &mut CostMeter) -> Called<'a> {
     Some(Ok(match value {
         Value::Text(_) => value.clone(),
-        Value::Bool(truth) => Value::text(truth.to_string()),
+        Value::Bool(boolean) => Value::text(boolean.to_string()),
         Value::Int(number) => Value::text(number.to_string()),
         Value::Uint(number) => Value::text(number.to_string()),
         Value::Double(number) => Value::text(go_float(*number)),

@@ -70,7 +70,7 @@ fn one(
         ('f' | 'e', Value::Double(number)) => out.push_str(&real(*number)),
         ('b', Value::Int(number)) => signed(out, *number, |number| format!("{number:b}")),
         ('b', Value::Uint(number)) => _ = write!(out, "{number:b}"),
-        ('b', Value::Bool(truth)) => out.push(if *truth { '1' } else { '0' }),
+        ('b', Value::Bool(boolean)) => out.push(if *boolean { '1' } else { '0' }),
         ('o', Value::Int(number)) => signed(out, *number, |number| format!("{number:o}")),
         ('o', Value::Uint(number)) => _ = write!(out, "{number:o}"),
         ('x' | 'X', value) => {
@@ -121,7 +121,7 @@ fn shown(out: &mut String, value: &Value<'_>, meter: &mut CostMeter) -> Result<(
     meter.steps(1)?;
     match value {
         Value::Null => out.push_str("null"),
-        Value::Bool(truth) => _ = write!(out, "{truth}"),
+        Value::Bool(boolean) => _ = write!(out, "{boolean}"),
         Value::Int(number) => _ = write!(out, "{number}"),
         Value::Uint(number) => _ = write!(out, "{number}"),
         Value::Double(number) => out.push_str(&real(*number)),

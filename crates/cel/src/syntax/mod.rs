@@ -177,26 +177,26 @@ impl Expr {
 
 impl Node {
     /// Visits its direct subexpressions.
-    fn each_part(&self, look: &mut dyn FnMut(&Expr)) {
+    fn each_part(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
             Self::Literal(_) | Self::Name(_) => {}
-            Self::Select { of, .. } | Self::Has { of, .. } | Self::Not(of) | Self::Negative(of) => look(of),
-            Self::Index { of, by, .. } => [of, by].into_iter().for_each(|part| look(part)),
-            Self::List(elements) => elements.iter().for_each(|(element, _)| look(element)),
+            Self::Select { of, .. } | Self::Has { of, .. } | Self::Not(of) | Self::Negative(of) => visit(of),
+            Self::Index { of, by, .. } => [of, by].into_iter().for_each(|part| visit(part)),
+            Self::List(elements) => elements.iter().for_each(|(element, _)| visit(element)),
             Self::Map(entries) => entries.iter().for_each(|(key, value, _)| {
-                look(key);
-                look(value);
+                visit(key);
+                visit(value);
             }),
-            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(look),
-            Self::Choice(parts) => parts.iter().for_each(look),
-            Self::Binary(_, sides) => sides.iter().for_each(look),
-            Self::Call(call) => call.args.iter().for_each(look),
+            Self::And(parts) | Self::Or(parts) => parts.iter().for_each(visit),
+            Self::Choice(parts) => parts.iter().for_each(visit),
+            Self::Binary(_, sides) => sides.iter().for_each(visit),
+            Self::Call(call) => call.args.iter().for_each(visit),
             Self::Loop(repeated) => {
-                look(&repeated.range);
-                repeated.filter.iter().for_each(&mut *look);
-                look(&repeated.body);
+                visit(&repeated.range);
+                repeated.filter.iter().for_each(&mut *visit);
+                visit(&repeated.body);
             }
-            Self::IfPresent { of, then, .. } => [of, then].into_iter().for_each(|part| look(part)),
+            Self::IfPresent { of, then, .. } => [of, then].into_iter().for_each(|part| visit(part)),
         }
     }
 }

@@ -1,10 +1,10 @@
 //! The functions of the libraries.
 
-use super::{all_fail, all_true, truth};
+use super::{all_fail, all_true, boolean};
 
 /// Appendix E: functions of strings; positions are counted in characters.
 #[test]
-fn texts_are_searched_cut_and_written() {
+fn strings_are_searched_split_and_formatted() {
     all_true(&[
         "'hello'.contains('ell') && 'hello'.startsWith('he') && 'hello'.endsWith('lo') && !'a'.contains('b')",
         "'hello'.charAt(1) == 'e' && 'hello'.charAt(5) == '' && 'é1'.charAt(1) == '1'",
@@ -29,7 +29,7 @@ fn texts_are_searched_cut_and_written() {
 
 /// Appendix E: `format` has the verbs of Go that Kubernetes allows.
 #[test]
-fn texts_are_made_from_forms() {
+fn strings_are_formatted() {
     all_true(&[
         "'%s is %d'.format(['a', 1]) == 'a is 1' && '100%%'.format([]) == '100%'",
         "'%s %s %s'.format([[1, 2], {'k': true}, null]) == '[1, 2] {k: true} null'",
@@ -111,7 +111,7 @@ fn types_are_converted() {
 
 /// Appendix E: timestamps and durations have parts, and can be added.
 #[test]
-fn moments_have_parts() {
+fn timestamps_have_parts() {
     let timestamp = "timestamp('2024-02-29T13:14:15.016Z')";
     for (part, value) in [
         ("getFullYear", 2024),
@@ -125,7 +125,7 @@ fn moments_have_parts() {
         ("getSeconds", 15),
         ("getMilliseconds", 16),
     ] {
-        assert_eq!(truth(&format!("{timestamp}.{part}() == {value}")), Ok(true), "{part}");
+        assert_eq!(boolean(&format!("{timestamp}.{part}() == {value}")), Ok(true), "{part}");
     }
     all_true(&[
         "timestamp('2024-01-01T23:30:00Z').getDate('+01:00') == 2 && timestamp('2024-01-01T00:30:00Z').getHours('-01:00') == 23",

@@ -6,11 +6,11 @@ use gantry_json::json;
 
 use super::super::library::function_names;
 use super::{
-    CostMeter, EvaluationError, Input, OldSelf, PlainSchema, Program, ResultType, object, schema, truth,
+    CostMeter, EvaluationError, Input, OldSelf, PlainSchema, Program, ResultType, boolean, object, schema,
 };
 
 fn fails(text: &str) -> String {
-    truth(text).err().unwrap_or_else(|| panic!("it does not fail: {text:.100}"))
+    boolean(text).err().unwrap_or_else(|| panic!("it does not fail: {text:.100}"))
 }
 
 /// Appendix E: expressions that nest too deeply are refused, whatever they consist of.
@@ -36,7 +36,7 @@ fn deep_expressions_are_refused() {
         assert!(why.contains("nests deeper than"), "{why}");
     }
     let wide = vec!["true"; 5_000].join(" && ");
-    assert_eq!(truth(&wide), Ok(true));
+    assert_eq!(boolean(&wide), Ok(true));
     assert!(fails(&" ".repeat(70_000)).contains("longer than"));
 }
 
@@ -54,7 +54,7 @@ fn the_deepest_expressions_are_evaluated() {
         let deepest = (1..200).take_while(|times| Program::parse(&at(*times)).is_ok()).last();
         let deepest = deepest.unwrap_or_else(|| panic!("{open} is refused"));
         assert!((10..200).contains(&deepest), "{open} nests {deepest} times");
-        assert!(truth(&at(deepest)).is_ok(), "{open}: {:?}", truth(&at(deepest)));
+        assert!(boolean(&at(deepest)).is_ok(), "{open}: {:?}", boolean(&at(deepest)));
     }
 }
 
@@ -113,15 +113,15 @@ fn large_values_are_not_copied_for_nothing() {
 
 /// Appendix E: the time of matching is linear in the text, and very large patterns are refused.
 #[test]
-fn patterns_do_not_blow_up() {
+fn patterns_are_matched_in_linear_time() {
     let text = format!("'{}'.matches('^(a+)+$')", "a".repeat(30_000) + "b");
-    assert_eq!(truth(&text), Ok(false));
+    assert_eq!(boolean(&text), Ok(false));
     assert!(fails("'a'.matches('((a{1000}){1000}){1000}')").contains("invalid matches argument"));
     let many = "lists.range(1000).map(i, 'a'.matches('((a{100}){10}){9' + string(i) + '}')) == []";
     assert!(fails(many).contains("size limit"));
     let small = "lists.range(1000).map(i, 'a'.matches('(a{100}){10}' + string(i))) == []";
     assert_eq!(fails(small), "exhausted");
-    assert_eq!(truth("lists.range(1000).all(i, 'a'.matches('^' + 'a$'))"), Ok(true));
+    assert_eq!(boolean("lists.range(1000).all(i, 'a'.matches('^' + 'a$'))"), Ok(true));
 }
 
 proptest! {
@@ -129,15 +129,15 @@ proptest! {
 
     /// Appendix E: parsing panics for no input.
     #[test]
-    fn reading_never_panics(text in "\\PC{0,60}") {
+    fn parsing_never_panics(text in "\\PC{0,60}") {
         let _ = Program::parse(&text);
     }
 
     /// Appendix E: the same for input that consists of parts of expressions.
     #[test]
-    fn reading_words_never_panics(words in prop::collection::vec(prop::sample::select(words()), 1..14)) {
-        let _ = truth(&words.concat());
-        let _ = truth(&words.join(" "));
+    fn parsing_parts_of_expressions_never_panics(words in prop::collection::vec(prop::sample::select(words()), 1..14)) {
+        let _ = boolean(&words.concat());
+        let _ = boolean(&words.join(" "));
     }
 
     /// Appendix E: evaluating any parsed expression does not panic, even if its types are wrong.

@@ -45,7 +45,7 @@ fn numbers_compare_across_types_and_add_within_one() {
 
 /// Appendix E: the error of an operand of `&&` and `||` is ignored if the other operand decides the result.
 #[test]
-fn logic_forgives_what_does_not_matter() {
+fn and_or_ignore_the_error_of_an_irrelevant_operand() {
     all_true(&[
         "1 / 0 == 1 || true",
         "true || 1 / 0 == 1",
@@ -67,7 +67,7 @@ fn logic_forgives_what_does_not_matter() {
 
 /// Appendix E: `has` is true for set fields; absent fields have no value.
 #[test]
-fn fields_are_there_or_not() {
+fn presence_of_fields_is_tested() {
     all_true(&[
         "has(self.spec.name) && !has(self.spec.missing) && has(self.spec.labels.app) && !has(self.spec.labels.no)",
         "has(self.spec.nothing) && self.spec.nothing == null",
@@ -88,7 +88,7 @@ fn fields_are_there_or_not() {
 
 /// Appendix E: the type of a value depends on its schema.
 #[test]
-fn a_schema_decides_what_values_are() {
+fn the_type_of_a_value_depends_on_its_schema() {
     all_true(&[
         "type(self.spec.port) == int && type(self.spec.percent) == string",
         "self.spec.wait == duration('90m') && self.spec.wait.getMinutes() == 90",
@@ -135,7 +135,7 @@ fn macros_repeat_an_expression() {
 
 /// Appendix E: optional values are accessed with a question mark.
 #[test]
-fn optional_values_are_there_or_not() {
+fn optional_values_are_present_or_absent() {
     all_true(&[
         "self.spec.?missing.orValue('x') == 'x' && self.spec.?name.orValue('x') == 'abc'",
         "!self.?spec.missing.hasValue() && self.?spec.name.value() == 'abc'",

@@ -78,7 +78,7 @@ fn object() -> Json {
 }
 
 /// Returns the result of an expression of type bool, or the error.
-fn truth(text: &str) -> Result<bool, String> {
+fn boolean(text: &str) -> Result<bool, String> {
     let (structure, object) = (PlainSchema::read(&schema()), object());
     let program = checked(text, ResultType::Bool)?;
     let subject = Input { value: &object, old: None, schema: &structure, is_resource: true };
@@ -104,7 +104,7 @@ fn checked(text: &str, wanted: ResultType) -> Result<Program, String> {
 fn all_true(texts: &[&str]) {
     let wrong: Vec<_> = texts
         .iter()
-        .filter_map(|text| match truth(text) {
+        .filter_map(|text| match boolean(text) {
             Ok(true) => None,
             other => Some(format!("{text} is {other:?}")),
         })
@@ -116,7 +116,7 @@ fn all_true(texts: &[&str]) {
 fn all_fail(table: &[(&str, &str)]) {
     let wrong: Vec<_> = table
         .iter()
-        .filter_map(|(text, expected)| match truth(text) {
+        .filter_map(|(text, expected)| match boolean(text) {
             Err(why) if why == *expected => None,
             other => Some(format!("{text} is {other:?}, not {expected}")),
         })

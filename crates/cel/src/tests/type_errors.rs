@@ -1,6 +1,6 @@
 //! Expressions that are not valid, or not valid for this schema.
 
-use super::{ResultType, checked, truth};
+use super::{ResultType, boolean, checked};
 
 fn error(text: &str) -> String {
     let why = checked(text, ResultType::Bool).err().unwrap_or_else(|| panic!("{text} is accepted"));
@@ -10,7 +10,7 @@ fn error(text: &str) -> String {
 
 /// Appendix E: syntax errors have the position of the error.
 #[test]
-fn syntax_errors_name_their_place() {
+fn syntax_errors_have_a_position() {
     for (text, expected) in [
         (
             "",
@@ -39,7 +39,7 @@ fn syntax_errors_name_their_place() {
 
 /// Appendix E: unknown names, fields and functions, and wrong types are refused when the rule is written.
 #[test]
-fn what_the_schema_does_not_know_is_refused() {
+fn undeclared_names_and_wrong_types_are_refused() {
     for (text, expected) in [
         ("other == 1", "1:1: undeclared reference to 'other' (in container '')"),
         ("self.spec.no == 1", "1:10: undefined field 'no'"),
@@ -92,7 +92,7 @@ fn what_the_schema_does_not_know_is_refused() {
 
 /// Appendix E: an error shows the line and the position.
 #[test]
-fn complaints_point_at_the_place() {
+fn errors_show_line_and_position() {
     let why = checked("true &&\n  self.no", ResultType::Bool).err();
     assert_eq!(
         why.as_deref(),
@@ -102,8 +102,8 @@ fn complaints_point_at_the_place() {
 
 /// Appendix E: a message expression must be a string.
 #[test]
-fn messages_are_texts() {
+fn message_expressions_are_strings() {
     assert!(checked("'%d'.format([self.spec.replicas])", ResultType::String).is_ok());
     assert!(checked("self.spec.replicas", ResultType::String).is_err());
-    assert!(truth("self.spec.port").is_err());
+    assert!(boolean("self.spec.port").is_err());
 }

@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_counts_until_it_was_replaced_before_the_time_asked_for() {
+    fn a_value_counts_until_it_was_replaced_before_the_given_time() {
         let at = Duration::from_secs;
         let mut recent = Recent::new(at(0), 5);
         recent.set(at(10), 3, at(0));

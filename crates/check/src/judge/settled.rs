@@ -50,7 +50,7 @@ impl Judge {
         let shown = || {
             let sets =
                 sets.iter().map(|set| format!("{} {} (revision {})", set.name, set.size, set.revision));
-            format!("{name} wants {wanted}, has {}", sets.collect::<Vec<_>>().join(", "))
+            format!("{name}: {wanted} desired, has {}", sets.collect::<Vec<_>>().join(", "))
         };
         let mut new: Vec<_> = sets.iter().filter(|set| set.template == deployment.template).collect();
         if self.has_adopted_new_set(deployment) {

@@ -126,7 +126,7 @@ fn a_paused_deployment_gets_no_new_set_once_every_cache_shows_that_it_is_paused(
 }
 
 #[test]
-fn recreate_waits_until_terminating_pods_are_gone() {
+fn recreate_waits_until_terminating_pods_are_removed() {
     let spec = json!({"replicas": 1, "strategy": {"type": "Recreate"}, "template": template("v2")});
     let mut history = History::of(spec);
     history.controller("replicasets", "v1", &set("v1", 1, [1, 1]));
@@ -144,7 +144,7 @@ fn recreate_waits_until_terminating_pods_are_gone() {
 }
 
 #[test]
-fn scaling_in_the_middle_of_a_rollout_keeps_proportions() {
+fn scaling_during_a_rollout_keeps_proportions() {
     let scaled = |old: u64| {
         let mut history = History::of(rolling(10, 3, 0));
         history.controller("replicasets", "v1", &set("v1", 8, [10, 13]));
@@ -380,7 +380,7 @@ fn an_orphaned_set_is_collected_if_it_was_adopted_just_before() {
 
 /// The user deletes the Deployment again before its sets are orphaned.
 #[test]
-fn sets_are_collected_if_the_user_wants_them_orphaned_no_longer() {
+fn sets_are_collected_if_a_second_deletion_does_not_orphan_them() {
     let web = web(1, rolling(1, 1, 0));
     let orphaning = || {
         let mut history = History::of(rolling(1, 1, 0));
@@ -427,7 +427,7 @@ fn of_equal_sets_one_may_be_left_over_only_if_one_was_adopted() {
 
 /// A deletion in the foreground has begun; then the user deletes the Deployment again, with its sets orphaned.
 #[test]
-fn a_set_whose_deletion_has_begun_is_removed_although_its_owner_lives_again() {
+fn a_set_in_foreground_deletion_is_removed_although_a_later_deletion_orphans() {
     let web = web(1, rolling(1, 1, 0));
     let mut history = History::of(rolling(1, 1, 0));
     for name in ["v1", "v2", "v3"] {

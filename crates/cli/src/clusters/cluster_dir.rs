@@ -98,7 +98,7 @@ impl ClusterDir {
     }
 
     /// Saves the port, so that kubeconfigs stay valid.
-    pub(crate) fn remember_port(&self, port: u16) -> Result<(), String> {
+    pub(crate) fn save_port(&self, port: u16) -> Result<(), String> {
         let file = self.port_file();
         fs::write(&file, format!("{port}\n"))
             .map_err(|error| format!("cannot write {}: {error}", file.display()))

@@ -81,7 +81,7 @@ fn delete(flags: &DeleteClusterFlags) -> Result<String, String> {
 fn agreed(request: &str) -> Result<bool, String> {
     if !io::stdin().is_terminal() {
         return Err(
-            "nothing was deleted: there is no terminal to ask on\nhint: --yes deletes without asking"
+            "nothing was deleted: there is no terminal for confirmation\nhint: --yes deletes without confirmation"
                 .to_owned(),
         );
     }

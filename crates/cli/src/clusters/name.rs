@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_a_directory_and_never_a_path() {
+    fn a_cluster_name_is_a_valid_directory_name() {
         for good in ["gantry", "dev-1", "a"] {
             assert!(good.parse::<ClusterName>().is_ok(), "{good}");
         }

@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cluster_runs_for_as_long_as_its_claim_is_held() {
+    fn a_cluster_runs_as_long_as_its_record_is_locked() {
         let dir = dir("held");
         assert_eq!(running(&dir), Ok(None));
         let mut lock = ClusterLock::take(&dir, false, 3).unwrap();

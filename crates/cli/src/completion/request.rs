@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_come_first_then_types_then_names() {
+    fn commands_are_completed_then_types_then_names() {
         assert!(words("").contains(&"get".to_owned()) && !words("").contains(&"__complete".to_owned()));
         assert_eq!(words("rollout ").first().map(String::as_str), Some("watch"));
         assert_eq!(query("get "), ClusterQuery::Types { only: &[] });
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn flags_are_answered_by_what_they_take() {
+    fn values_of_flags_are_completed_by_type() {
         assert_eq!(query("get pods -n "), ClusterQuery::Namespaces);
         assert_eq!(query("get pods --namespace=sh"), ClusterQuery::Namespaces);
         assert_eq!(query("--context "), ClusterQuery::Entries(KubeconfigEntry::Context));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cluster_that_the_line_means_is_asked() {
+    fn candidates_are_requested_from_the_cluster_of_the_flags() {
         let query = request("-n shop get --context=b -w pods --kubeconfig file ");
         assert_eq!(query.connection, ["-n", "shop", "--context=b", "--kubeconfig", "file"]);
     }

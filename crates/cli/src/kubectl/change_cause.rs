@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_come_before_flags() {
+    fn arguments_precede_flags_in_the_change_cause() {
         let typed = [
             "/usr/bin/gantry",
             "-n",

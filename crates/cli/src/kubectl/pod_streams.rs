@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_the_bytes_of_a_terminal() {
+    fn detach_keys_are_terminal_bytes() {
         assert_eq!(keys("ctrl-p,ctrl-q"), Ok(Keys(vec![16, 17])));
         assert_eq!(keys("a,ctrl-@"), Ok(Keys(vec![b'a', 0])));
         assert!(keys("ctrl-").is_err() && keys("ab").is_err());

@@ -107,7 +107,7 @@ mod tests {
     use std::time::Duration;
 
     #[test]
-    fn no_time_is_one_look_and_less_is_a_week() {
+    fn zero_checks_once_and_negative_timeouts_are_a_week() {
         assert_eq!(wait_timeout("0s"), Ok(WaitTimeout::CheckOnce));
         assert_eq!(wait_timeout("-1s"), Ok(WaitTimeout::WEEK));
         assert_eq!(wait_timeout("1m30s"), Ok(WaitTimeout::AtMost(Duration::from_secs(90))));

@@ -22,7 +22,9 @@ pub(crate) async fn open(named: &Etcd) -> Result<Arc<dyn Store>, String> {
     let urls = &named.urls;
     let unreachable = |error| {
         let urls = urls.join(",");
-        format!("--etcd {urls}: {error}\nhint: see that etcd runs, and that these are its client URLs")
+        format!(
+            "--etcd {urls}: {error}\nhint: check that etcd is running, and that these are its client URLs"
+        )
     };
     store.ready().await.map_err(unreachable)?;
     Ok(Arc::new(store))

@@ -46,7 +46,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_read_as_go_programs_read_them() {
+    fn addresses_are_parsed_as_by_go() {
         assert_eq!(read("127.0.0.1:6443").as_deref(), Ok("127.0.0.1:6443"));
         assert_eq!(read("localhost:1").as_deref(), Ok("127.0.0.1:1"));
         assert_eq!(read(":1").as_deref(), Ok("0.0.0.0:1"));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_address_gets_an_example() {
+    fn an_invalid_address_gets_an_example() {
         for wrong in ["6443", "nowhere", "127.0.0.1:", "127.0.0.1:70000", "::1:80"] {
             assert!(read(wrong).is_err_and(|message| message.contains("such as 127.0.0.1:6443")), "{wrong}");
         }

@@ -58,7 +58,7 @@ mod tests {
 
     /// A7.1: a static token authenticates a user with groups.
     #[test]
-    fn tokens_are_read_as_kube_apiserver_reads_them() {
+    fn token_files_are_parsed_as_by_kube_apiserver() {
         let tokens = parse("# ours\ns3cret\n\nabc, jane ,42,\"dev,ops\"\nxyz,bot\n").unwrap();
         let shown: Vec<_> = tokens
             .iter()
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_no_token_is_named() {
+    fn an_invalid_line_of_a_token_file_is_reported() {
         assert_eq!(parse("a\n,jane").unwrap_err(), "line 2: the token is missing");
         assert_eq!(parse("a b").unwrap_err(), "line 1: a token has no blanks");
         assert_eq!(parse("a,").unwrap_err(), "line 1: the user is missing after the token");

@@ -99,7 +99,7 @@ impl TokenCommand {
 async fn create(flags: &CreateTokenFlags, cluster_flags: &ClusterFlags) -> Result<String, Failure> {
     if let Some(wrong) = flags.groups.iter().find(|group| !is_group(group)) {
         return Err(Failure::other(format!(
-            "--groups: {wrong:?} is no group of bootstrap tokens: it must begin with \"system:bootstrappers:\" and go on with \
+            "--groups: {wrong:?} is not a valid group of bootstrap tokens: it must begin with \"system:bootstrappers:\" and go on with \
              lower-case letters, digits, \"-\" and \":\""
         )));
     }
@@ -212,7 +212,7 @@ async fn delete(id: &str, flags: &ClusterFlags) -> Result<String, Failure> {
     let id = BootstrapToken::parse(id).map_or_else(|| id.to_owned(), |token| token.id().to_owned());
     if !is_id(&id) {
         return Err(Failure::other(format!(
-            "{id:?} is no token: give the id that `gantry token list` shows, six lower-case letters or digits"
+            "{id:?} is not a valid token id: use the id that `gantry token list` shows, six lower-case letters or digits"
         )));
     }
     let cluster = flags.open().await?;
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn tokens_are_made_of_what_is_random_in_a_uid() {
+    fn tokens_are_made_of_the_random_bits_of_a_uid() {
         let bytes = random_bytes("00112233-4455-4677-8899-aabbccddeeff");
         assert_eq!(bytes, [0, 0x11, 0x22, 0x33, 0x44, 0x55, 0x77, 0x99, 0xaa, 0xbb, 0xcc, 0xdd, 0xee, 0xff]);
         let (one, other) = (new_token(), new_token());

@@ -205,7 +205,7 @@ impl UpFlags {
             written.map_err(|error| format!("--write-kubeconfig: {}", error_chain(&error)))?;
         }
         if let (Some(dir), Some(url)) = (dir.filter(|_| !self.in_memory), cluster.url()) {
-            remember(dir, url)?;
+            save_port(dir, url)?;
         }
         let kubeconfig =
             requested.or(own).ok_or("no path for the kubeconfig\nhint: use --write-kubeconfig")?;
@@ -229,11 +229,11 @@ impl UpFlags {
 }
 
 /// Saves the port of a cluster without a fixed one.
-fn remember(dir: &ClusterDir, url: &str) -> Result<(), String> {
+fn save_port(dir: &ClusterDir, url: &str) -> Result<(), String> {
     let is_fixed = dir.name.as_ref().is_none_or(ClusterName::is_default);
     let port = url.rsplit_once(':').and_then(|(_, port)| port.parse().ok());
     match port.filter(|_| !is_fixed) {
-        Some(port) => dir.remember_port(port),
+        Some(port) => dir.save_port(port),
         None => Ok(()),
     }
 }

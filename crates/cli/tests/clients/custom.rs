@@ -12,19 +12,19 @@ const SPEC: &[&str] = &["get", "bt", "anna", "-o", "jsonpath={.spec}"];
 
 /// Appendix E, with the current kubectl.
 #[test]
-fn the_installed_kubectl_knows_what_was_defined() {
+fn the_installed_kubectl_works_with_custom_kinds() {
     session(Path::new("kubectl"), true);
 }
 
 /// Appendix E, with a kubectl that reads the older documents and validates what it sends itself.
 #[test]
-fn the_oldest_kubectl_knows_what_was_defined() {
+fn the_oldest_kubectl_works_with_custom_kinds() {
     session(&tool("kubectl-1.20/usr/bin/kubectl"), true);
 }
 
 /// Appendix E, with gantry.
 #[test]
-fn gantry_knows_what_was_defined() {
+fn gantry_works_with_custom_kinds() {
     session(Path::new(env!("CARGO_BIN_EXE_gantry")), false);
 }
 

@@ -20,7 +20,7 @@ use super::script;
 
 const DEFINITION: &str = "boats.sea.example.com";
 /// The timeout of each wait; a busy machine is slow.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// A typed boat.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
@@ -81,7 +81,7 @@ async fn define(client: &Client) {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     definitions.create(&PostParams::default(), &from_value(definition).unwrap()).await.unwrap();
     let established = await_condition(definitions, DEFINITION, conditions::is_crd_established());
-    tokio::time::timeout(PATIENCE, established).await.unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, established).await.unwrap().unwrap();
 }
 
 /// Deletes the definition, and waits until it is removed.
@@ -90,12 +90,12 @@ async fn delete_definition(client: &Client) {
     let uid = definitions.get(DEFINITION).await.unwrap().uid().unwrap();
     definitions.delete(DEFINITION, &DeleteParams::default()).await.unwrap();
     let gone = await_condition(definitions, DEFINITION, conditions::is_deleted(&uid));
-    tokio::time::timeout(PATIENCE, gone).await.unwrap().unwrap();
+    tokio::time::timeout(TIMEOUT, gone).await.unwrap().unwrap();
 }
 
 /// Appendix E, with kube-rs.
 #[tokio::test]
-async fn kube_rs_knows_what_was_defined() {
+async fn kube_rs_works_with_custom_kinds() {
     let server = InMemory::apiserver();
     let client = client(server.kubeconfig()).await;
     define(&client).await;
@@ -155,7 +155,7 @@ async fn finds_them_by_discovery(client: &Client) {
 /// A4.2, Appendix E: an informer continues after a crash and restart of the server, and after its kind was deleted and
 /// defined again.
 #[tokio::test]
-async fn an_informer_outlives_the_server_and_the_definition() {
+async fn an_informer_survives_a_restart_and_a_deleted_definition() {
     let scratch = Scratch::new("boats");
     let (data, kubeconfig) = (scratch.join("data"), scratch.join("kubeconfig"));
     let mut server = Server::in_directory(&data, &kubeconfig);
@@ -177,7 +177,7 @@ async fn an_informer_outlives_the_server_and_the_definition() {
             }
         };
         assert!(
-            tokio::time::timeout(PATIENCE, waiting).await.is_ok(),
+            tokio::time::timeout(TIMEOUT, waiting).await.is_ok(),
             "the informer never has exactly {names:?}"
         );
     };

@@ -28,7 +28,7 @@ fn every_kind_is_described_as_kubectl_1_37_does() {
 
 /// K3: the same bytes as the installed kubectl, run side by side.
 #[test]
-fn gantry_and_the_installed_kubectl_describe_alike() {
+fn gantry_describes_as_the_installed_kubectl() {
     let server = described();
     for (command, _) in recordings() {
         let objects = command.trim_start_matches("describe ");

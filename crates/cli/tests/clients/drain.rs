@@ -7,7 +7,7 @@ use super::kubectl::Kubectl;
 use super::running::InMemory;
 
 /// The timeout of each wait, long enough for a busy machine.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 const BUDGET: &str = "\
 apiVersion: policy/v1
@@ -28,7 +28,7 @@ spec:
 
 /// Waits until this command prints exactly this.
 fn eventually(kubectl: &Kubectl<'_>, arguments: &[&str], expected: &str) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     loop {
         let printed = kubectl.run(arguments, "").text;
         if printed == expected {

@@ -4,7 +4,7 @@
 //!
 //! `cargo xtask test` installs the clients below `target/tools`; a client that is missing is a failure, not a pass.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod custom;
 mod custom_kube_rs;

@@ -171,7 +171,7 @@ const TRIES: usize = 40;
 /// From this duration on, ages are not compared: on a busy machine, the two runs may be too far apart.
 const AGES_DIFFER: Duration = Duration::from_millis(500);
 /// The timeout until all pods have the expected problems.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// The output of a command.
 #[derive(Debug, PartialEq)]
@@ -191,7 +191,7 @@ impl CommandOutput {
 
 /// K0.1, K0.3, K2, K3: exactly the same output as kubectl.
 #[test]
-fn gantry_and_kubectl_say_the_same() {
+fn gantry_prints_the_same_as_kubectl() {
     let server = InMemory::cluster_of(2);
     for command in LISTED {
         prints_the_same(&server, command);
@@ -213,7 +213,7 @@ fn gantry_and_kubectl_say_the_same() {
 
 /// K0.1, K1.3, K2, K3, Appendix E: the same for reads and writes of a custom kind.
 #[test]
-fn gantry_and_kubectl_say_the_same_of_custom_kinds() {
+fn gantry_prints_the_same_as_kubectl_for_custom_kinds() {
     let server = InMemory::apiserver();
     let anna = script("anna.yaml").display().to_string();
     let bertha = script("bertha.yaml").display().to_string();
@@ -283,7 +283,7 @@ fn wait_for_trouble(server: &InMemory) {
         if all_run && troubled.iter().all(|(name, state)| is(name, state)) {
             return;
         }
-        assert!(began.elapsed() < PATIENCE, "the scene is not ready:\n{pods}");
+        assert!(began.elapsed() < TIMEOUT, "the scene is not ready:\n{pods}");
         std::thread::sleep(Duration::from_millis(500));
     }
 }

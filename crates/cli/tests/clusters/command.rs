@@ -25,7 +25,7 @@ fn the_command_finds_a_ready_cluster_and_its_status_is_passed_on() {
 }
 
 #[test]
-fn a_command_that_is_killed_or_missing_has_the_status_that_shells_give_it() {
+fn a_killed_or_missing_command_has_the_exit_status_of_a_shell() {
     let user_home = UserHome::new("around-status");
     assert_eq!(up_around(&user_home, &["sh", "-c", "kill -KILL $$"]).code, Some(137));
     let missing = up_around(&user_home, &["no-such-command"]);

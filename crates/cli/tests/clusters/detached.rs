@@ -18,7 +18,7 @@ fn a_detached_cluster_is_ready_when_the_command_returns() {
 }
 
 #[test]
-fn a_detached_cluster_that_cannot_start_says_why() {
+fn a_detached_cluster_that_cannot_start_reports_the_reason() {
     let user_home = UserHome::new("detached-fails");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();

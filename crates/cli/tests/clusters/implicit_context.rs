@@ -3,7 +3,7 @@
 use super::user_home::UserHome;
 
 #[test]
-fn a_change_of_a_cluster_that_was_not_named_says_which_one_it_is() {
+fn a_change_of_an_unnamed_cluster_prints_its_name() {
     let user_home = UserHome::new("by-default");
     let _dev = user_home.up(&["--name", "dev", "--nodes", "0"]);
     let dev = user_home.cluster("dev").unwrap();
@@ -28,7 +28,7 @@ fn a_change_of_a_cluster_that_was_not_named_says_which_one_it_is() {
 }
 
 #[test]
-fn reads_dry_runs_and_named_clusters_are_silent() {
+fn reads_dry_runs_and_named_clusters_print_no_note() {
     let user_home = UserHome::new("silent");
     let _dev = user_home.up(&["--name", "dev", "--nodes", "0"]);
     let kubeconfig = user_home.kubeconfig("dev");
@@ -50,7 +50,7 @@ fn reads_dry_runs_and_named_clusters_are_silent() {
 }
 
 #[test]
-fn which_of_several_clusters_is_meant_is_not_guessed() {
+fn one_of_several_clusters_must_be_named() {
     let user_home = UserHome::new("several");
     let _one = user_home.up(&["--name", "one", "--nodes", "0"]);
     let _two = user_home.up(&["--name", "two", "--nodes", "0"]);

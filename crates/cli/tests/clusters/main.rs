@@ -1,7 +1,7 @@
 //! Named clusters: started, listed, stopped, killed, deleted, and temporary ones. The real binary, with a temporary home
 //! directory.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod command;
 mod detached;

@@ -54,7 +54,7 @@ fn a_named_cluster_keeps_its_port_and_a_kubeconfig_stays_valid() {
 }
 
 #[test]
-fn a_second_start_says_what_runs_already() {
+fn a_second_start_reports_the_running_cluster() {
     let user_home = UserHome::new("second");
     let dev = user_home.up(&["--name", "dev", "--nodes", "0"]);
     let url = user_home.cluster("dev").unwrap()["server"].as_str().unwrap().to_owned();
@@ -86,7 +86,7 @@ fn a_cluster_in_memory_touches_no_file_of_another() {
 }
 
 #[test]
-fn what_a_killed_cluster_in_memory_left_behind_is_removed() {
+fn files_of_a_killed_cluster_in_memory_are_removed() {
     let user_home = UserHome::new("abandoned");
     let mut memory = user_home.up(&["--in-memory", "--name", "brief", "--nodes", "0"]);
     memory.signal("KILL");
@@ -97,7 +97,7 @@ fn what_a_killed_cluster_in_memory_left_behind_is_removed() {
 }
 
 #[test]
-fn a_cluster_is_deleted_when_it_is_stopped_and_meant() {
+fn only_a_stopped_cluster_is_deleted_after_confirmation() {
     let user_home = UserHome::new("delete");
     let mut dev = user_home.up(&["--name", "dev", "--nodes", "0"]);
     let output = user_home.fails(&["delete-cluster", "dev", "--yes"]);

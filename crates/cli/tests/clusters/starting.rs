@@ -59,7 +59,7 @@ fn a_second_signal_is_one_line() {
 
 /// One line for each rollout, none for its steps; with --quiet no line at all.
 #[test]
-fn a_good_rollout_is_one_line_of_the_log() {
+fn a_successful_rollout_is_one_line_of_the_log() {
     let user_home = UserHome::new("log");
     let logged = |more: &[&str]| {
         let mut up = user_home.command(env!("CARGO_BIN_EXE_gantry"));

@@ -11,7 +11,7 @@ use super::running::Scratch;
 use super::running::command_output::CommandOutput;
 
 /// The timeout of each wait, long enough for a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A temporary home directory. Clusters that still run at the end are killed.
 pub(crate) struct UserHome {
@@ -103,7 +103,7 @@ impl Foreground {
 
     /// Waits for the end; returns the exit code.
     pub(crate) fn end(&mut self) -> Option<i32> {
-        let end = Instant::now() + PATIENCE;
+        let end = Instant::now() + TIMEOUT;
         loop {
             if let Some(status) = self.0.try_wait().unwrap() {
                 return status.code();

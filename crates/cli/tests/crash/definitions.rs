@@ -20,7 +20,7 @@ use kube::core::GroupVersionKind;
 use kube::{Client, ResourceExt as _};
 
 use super::running::{Scratch, Server};
-use super::{PATIENCE, wait_until};
+use super::{TIMEOUT, wait_until};
 
 const GROUP: &str = "crash.example.com";
 const WRITERS: u64 = 4;
@@ -62,7 +62,7 @@ enum Action {
 
 /// Appendix E: neither definitions nor their objects are lost, and none is partially deleted.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn definitions_and_their_objects_are_all_there_or_all_gone() {
+async fn definitions_and_their_objects_exist_completely_or_not_at_all() {
     let seed = seeds(1, 1).next().unwrap_or_default();
     println!("GANTRY_SEED={seed}");
     let scratch = Scratch::new("crash-definitions");
@@ -195,7 +195,7 @@ impl Writer {
 
     /// The objects of this kind, as soon as the server responds.
     async fn read(&self) -> Kept {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match self.try_read().await {
                 Ok(found) => return found,

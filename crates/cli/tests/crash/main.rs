@@ -9,7 +9,7 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::print_stdout,
-    reason = "a test fails by panicking and prints its seed"
+    reason = "tests fail by panicking and print their seed"
 )]
 
 mod definitions;
@@ -33,7 +33,7 @@ use running::{Scratch, Server};
 const WRITERS: u64 = 6;
 const OBJECTS_EACH: u64 = 5;
 /// The timeout of each wait; a busy machine is slow.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The acknowledged content of an object: a number and its resource version.
 type Held = Option<(u64, String)>;
@@ -49,7 +49,7 @@ struct Writer {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn nothing_acknowledged_is_lost_and_informers_end_with_the_truth() {
+async fn no_acknowledged_write_is_lost_and_informers_match_the_server() {
     let seed = seeds(1, 1).next().unwrap_or_default();
     println!("GANTRY_SEED={seed}");
     let scratch = Scratch::new("crash");
@@ -110,7 +110,7 @@ fn version(object: &ConfigMap) -> (String, String) {
 }
 
 async fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIMEOUT;
     while !is_so() {
         assert!(Instant::now() < deadline, "timed out waiting until {what}");
         tokio::time::sleep(Duration::from_millis(5)).await;
@@ -166,7 +166,7 @@ impl Writer {
     /// After a lost response: the state is either the acknowledged or the requested one.
     async fn verify(&self, name: &str, held: Held, wanted: Option<u64>, error: &kube::Error) -> Held {
         assert!(!matches!(error, kube::Error::Api(status) if status.code < 500), "{name}: {error}");
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         let found = loop {
             match self.api.get_opt(name).await {
                 Ok(found) => break found.as_ref().and_then(holding),

@@ -18,7 +18,7 @@ use k8s_openapi::api::core::v1::{Pod, ServiceAccount};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::{Client, ResourceExt as _};
 
-use super::PATIENCE;
+use super::TIMEOUT;
 use super::running::{Process, Scratch, Server};
 
 const WRITERS: u64 = 3;
@@ -61,7 +61,7 @@ async fn rollouts_converge_and_no_pod_is_left_terminating() {
     let client = processes.server.client().await;
     let (stop, acknowledged) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
     let accounts: Api<ServiceAccount> = Api::default_namespaced(client.clone());
-    until("the service account of pods", PATIENCE, async || {
+    until("the service account of pods", TIMEOUT, async || {
         accounts.get_opt("default").await.ok().flatten().map(drop)
     })
     .await;
@@ -182,7 +182,7 @@ impl Writer {
 
     /// The Deployment, if it exists, as soon as the server responds.
     async fn find(&self, name: &str) -> Option<Deployment> {
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = Instant::now() + TIMEOUT;
         loop {
             match self.api.get_opt(name).await {
                 Ok(found) => return found,
@@ -343,10 +343,10 @@ async fn bind(client: &Client, name: &str) -> kube::Result<Value> {
 }
 
 /// Waits until the function returns a value.
-async fn until<T>(what: &str, patience: Duration, mut look: impl AsyncFnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + patience;
+async fn until<T>(what: &str, timeout: Duration, mut check: impl AsyncFnMut() -> Option<T>) -> T {
+    let deadline = Instant::now() + timeout;
     loop {
-        if let Some(found) = look().await {
+        if let Some(found) = check().await {
             return found;
         }
         assert!(Instant::now() < deadline, "timed out waiting for {what}");

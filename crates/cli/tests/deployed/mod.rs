@@ -17,7 +17,7 @@ use kube::{Client, ResourceExt as _};
 use crate::running::Process;
 
 /// The timeout of each wait: a lease has to expire, and the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
 /// A process of `gantry controllers`.
 pub(crate) struct Replica {
@@ -110,16 +110,16 @@ impl Drop for Replica {
 }
 
 /// Waits until the function returns a value.
-pub(crate) async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+pub(crate) async fn eventually<T>(what: &str, mut check: impl AsyncFnMut() -> Option<T>) -> T {
     let waiting = async {
         loop {
-            if let Some(found) = look().await {
+            if let Some(found) = check().await {
                 return found;
             }
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, waiting).await.unwrap_or_else(|_| panic!("timed out waiting for {what}"))
+    tokio::time::timeout(TIMEOUT, waiting).await.unwrap_or_else(|_| panic!("timed out waiting for {what}"))
 }
 
 /// Creates the objects of a manifest of `deploy/`, under strict validation.

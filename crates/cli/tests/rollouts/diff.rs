@@ -29,7 +29,7 @@ fn differences(output: &CommandOutput) -> Vec<&str> {
 }
 
 #[tokio::test]
-async fn the_exit_code_says_whether_anything_would_change() {
+async fn the_exit_code_is_one_if_anything_would_change() {
     let rollout = Rollout::begin("diff").await;
     let file = rollout.file("site.yaml", SITE);
     let new = CommandOutput::by(&mut rollout.command(&["diff", "-f", &file]));
@@ -64,7 +64,7 @@ async fn the_exit_code_says_whether_anything_would_change() {
 }
 
 #[tokio::test]
-async fn the_server_merges_where_it_is_asked_to() {
+async fn server_side_diff_merges_on_the_server() {
     let rollout = Rollout::begin("diff-server-side").await;
     let file = rollout.file("site.yaml", SITE);
     let applied = ["apply", "--server-side", "--field-manager=first", "-f", &file];
@@ -87,7 +87,7 @@ async fn the_server_merges_where_it_is_asked_to() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_compared_has_an_exit_code_of_its_own() {
+async fn a_failed_comparison_exits_with_two() {
     let mut rollout = Rollout::begin("diff-mistakes").await;
     let file = rollout.file("site.yaml", SITE);
     let invalid =

@@ -8,7 +8,7 @@ const TABLE: &str = "deployment.apps/web \nREVISION  CHANGE-CAUSE\n1         <no
 const CHANGES: &str = "1 -> 2\n  ~ containers[main].image: nginx:1 -> nginx:2\n";
 
 #[tokio::test]
-async fn programs_read_kubectls_table_unless_they_ask_for_more() {
+async fn history_is_kubectls_table_in_pipes_unless_changes_are_requested() {
     let rollout = Rollout::begin("history").await;
     let printed = |arguments: &[&str]| String::from_utf8(rollout.gantry(arguments).stdout).unwrap();
     assert_eq!(printed(&["rollout", "history", "deployment/web"]), TABLE);
@@ -16,7 +16,7 @@ async fn programs_read_kubectls_table_unless_they_ask_for_more() {
 }
 
 #[tokio::test]
-async fn people_see_what_changed_unless_they_ask_for_less() {
+async fn history_has_changes_on_a_terminal_unless_disabled() {
     let rollout = Rollout::begin("history-seen").await;
     let tmux = Tmux::open("history-seen", 200, 30);
     tmux.type_line(&rollout.typed("rollout history deployment/web; echo code=$?"));

@@ -3,7 +3,7 @@
 //! output is captured from a real terminal, tmux; the output of commands that kubectl has, too, is compared with the
 //! kubectl on the `PATH`.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod command_output;
 mod diff;

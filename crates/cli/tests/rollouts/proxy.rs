@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// The timeout until a request is seen; the machine may be busy.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 pub(crate) struct Proxy {
     address: String,
@@ -57,7 +57,7 @@ impl Proxy {
     pub(crate) fn sees(&self, text: &str, times: usize) {
         let begun = Instant::now();
         while self.wire.sent.lock().unwrap().matches(text).count() < times {
-            assert!(begun.elapsed() < PATIENCE, "{text} was not sent {times} times");
+            assert!(begun.elapsed() < TIMEOUT, "{text} was not sent {times} times");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

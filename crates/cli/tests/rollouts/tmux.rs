@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The timeout until something appears on the screen of a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A terminal with a shell in it.
 pub(crate) struct Tmux {
@@ -54,7 +54,7 @@ impl Tmux {
             if is_there(&screen) {
                 return screen;
             }
-            assert!(started.elapsed() < PATIENCE, "no {what} on the screen:\n{screen}");
+            assert!(started.elapsed() < TIMEOUT, "no {what} on the screen:\n{screen}");
             std::thread::sleep(Duration::from_millis(50));
         }
     }

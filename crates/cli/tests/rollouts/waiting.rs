@@ -53,7 +53,7 @@ async fn waiting_ends_when_a_path_finds_the_value() {
 }
 
 #[tokio::test]
-async fn waiting_ends_when_objects_are_gone() {
+async fn waiting_ends_when_objects_are_deleted() {
     let rollout = Rollout::begin("wait-delete").await;
     let arguments = ["wait", "pods", "-l", "pod-template-hash=2", "--for=delete"];
     let (waiting, _) = watching(&rollout, &arguments);
@@ -66,7 +66,7 @@ async fn waiting_ends_when_objects_are_gone() {
 }
 
 #[tokio::test]
-async fn waiting_ends_when_an_object_is_there() {
+async fn waiting_ends_when_an_object_exists() {
     let rollout = Rollout::begin("wait-create").await;
     let (by_name, _) = watching(&rollout, &["wait", "configmap/late", "--for=create"]);
     let (by_label, _) = watching(&rollout, &["wait", "deploy", "-l", "app=late", "--for=create"]);
@@ -93,7 +93,7 @@ async fn timeouts_are_reported_for_each_object() {
 }
 
 #[tokio::test]
-async fn mistakes_are_reported_as_kubectl_reports_them() {
+async fn usage_errors_are_reported_as_by_kubectl() {
     let rollout = Rollout::begin("wait-mistakes").await;
     let mistakes: [&[&str]; 8] = [
         &["wait", "deploy/web"],
@@ -111,7 +111,7 @@ async fn mistakes_are_reported_as_kubectl_reports_them() {
 }
 
 #[tokio::test]
-async fn a_watch_that_breaks_off_is_taken_up_again() {
+async fn a_closed_watch_is_resumed() {
     let rollout = Rollout::begin("wait-broken").await;
     let (waiting, proxy) = watching(&rollout, &["wait", "deploy/web", "--for=condition=Available"]);
     proxy.cut();
@@ -122,7 +122,7 @@ async fn a_watch_that_breaks_off_is_taken_up_again() {
 
 /// The connection may end between the request and the response: client-go treats that as a watch without events.
 #[tokio::test]
-async fn a_watch_that_gets_no_response_is_sent_again() {
+async fn a_watch_without_a_response_is_sent_again() {
     let rollout = Rollout::begin("wait-unanswered").await;
     let proxy = Proxy::before(rollout.address()).leaves_unanswered("watch=true");
     let arguments = ["wait", "deploy/web", "--for=condition=Available"];

@@ -73,7 +73,7 @@ async fn without_a_terminal_every_change_is_a_line_and_done_is_the_end() {
     let mut watch = command.stdout(Stdio::piped()).spawn().unwrap();
     let mut lines = BufReader::new(watch.stdout.take().unwrap()).lines().map(Result::unwrap);
     let first = lines.next().unwrap();
-    assert!(first.ends_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, no errors reported"), "{first}");
+    assert!(first.ends_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old remaining; 1 pod: starting, no errors reported"), "{first}");
     rollout.warn("web-2-1", "BackOff", "a bit late").await;
     let event = lines.next().unwrap();
     assert!(event.ends_with("Warning BackOff pod/web-2-1: a bit late"), "{event}");
@@ -91,7 +91,7 @@ async fn the_screen_closes_by_itself_when_the_rollout_stays_stuck_and_leaves_the
     tmux.wait_for("the view", |screen| screen.contains("q quits"));
     rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
     let after = tmux.wait_for("the exit code", |screen| screen.contains("code=4"));
-    for text in ["deployment/web is stuck: 1 pod: image nginx:2 cannot be pulled", "What would help"] {
+    for text in ["deployment/web is stuck: 1 pod: image nginx:2 cannot be pulled", "Suggested actions"] {
         assert!(after.contains(text), "{text} on\n{after}");
     }
     assert!(!after.contains("q quits"), "the screen is closed:\n{after}");

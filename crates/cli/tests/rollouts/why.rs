@@ -17,7 +17,7 @@ async fn why_follows_a_rollout_from_moving_over_stuck_to_done() {
     let output = text(&moving.stdout);
     assert_eq!(moving.status.code(), Some(3), "{output}{}", text(&moving.stderr));
     assert!(
-        output.starts_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go"),
+        output.starts_with("deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old remaining"),
         "{output}"
     );
 
@@ -100,7 +100,7 @@ async fn waiting_ends_with_the_verdict() {
 }
 
 #[tokio::test]
-async fn rollout_status_ends_early_only_if_it_is_asked_to() {
+async fn rollout_status_ends_early_only_with_fail_when_stuck() {
     let rollout = Rollout::begin("status-stuck").await;
     rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
     let waits =
@@ -149,7 +149,7 @@ async fn several_deployments_are_explained_at_once_and_the_worst_counts() {
 }
 
 #[tokio::test]
-async fn a_terminal_gets_colours_and_lines_that_fit_and_a_pipe_gets_neither() {
+async fn a_terminal_gets_colours_and_wrapped_lines_and_a_pipe_neither() {
     let rollout = Rollout::begin("why-terminal").await;
     rollout.pod_waits("web-2-1", "ErrImagePull", "no such image").await;
     let tmux = Tmux::open("why-terminal", 60, 40);

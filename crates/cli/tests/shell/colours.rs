@@ -9,7 +9,7 @@ use super::tmux::Tmux;
 const ESCAPE: char = '\u{1b}';
 
 #[test]
-fn what_is_piped_has_no_colours() {
+fn piped_output_has_no_colours() {
     let shell_env = ShellEnv::with_deployment("piped");
     for typed in
         ["why web", "get deploy", "describe deploy web", "--help", "get --help", "rollout", "get --foo"]

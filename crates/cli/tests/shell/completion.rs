@@ -97,7 +97,7 @@ fn without_a_server_a_shell_stays_as_it_is() {
 }
 
 #[test]
-fn a_server_that_does_not_answer_is_not_waited_for() {
+fn completion_does_not_wait_for_an_unresponsive_server() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let shell_env = ShellEnv::new("patience");
     let started = Instant::now();
@@ -107,7 +107,7 @@ fn a_server_that_does_not_answer_is_not_waited_for() {
 }
 
 #[test]
-fn answers_follow_the_flags_in_the_line() {
+fn candidates_depend_on_the_flags_in_the_line() {
     let shell_env = ShellEnv::with_deployment("flags");
     assert_eq!(shell_env.run("create namespace shop").code, Some(0));
     assert_eq!(shell_env.run("-n shop create deployment till --image=nginx:1").code, Some(0));
@@ -124,7 +124,7 @@ fn answers_follow_the_flags_in_the_line() {
 
 /// Appendix E: custom kinds are completed like built-in ones.
 #[test]
-fn what_was_defined_is_completed() {
+fn custom_kinds_are_completed() {
     let shell_env = ShellEnv::new("custom");
     let file = |name: &str| format!("{}/tests/clients/{name}.yaml", env!("CARGO_MANIFEST_DIR"));
     for name in ["boats", "anna"] {

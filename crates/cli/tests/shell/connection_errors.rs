@@ -15,7 +15,7 @@ fn fails_with(shell_env: &ShellEnv, typed: &str, environment: &[(&str, &str)], l
 }
 
 #[test]
-fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
+fn an_invalid_kubeconfig_is_reported_with_the_error() {
     let shell_env = ShellEnv::new("kubeconfigs");
     let kubeconfig = shell_env.server.kubeconfig.display().to_string();
     let good = [("KUBECONFIG", kubeconfig.as_str())];
@@ -27,7 +27,7 @@ fn a_wrong_kubeconfig_is_named_with_what_is_wrong_with_it() {
         &shell_env,
         "get pods",
         &[],
-        "no cluster to talk to: there is no kubeconfig",
+        "no cluster configured: there is no kubeconfig",
         "hint: start a cluster with `gantry up`",
     );
     fails_with(
@@ -149,7 +149,7 @@ fn a_server_that_cannot_be_reached_is_reported_with_the_reason() {
 }
 
 #[test]
-fn refused_credentials_and_missing_rights_are_two_things() {
+fn unauthorized_and_forbidden_are_distinguished() {
     let shell_env = ShellEnv::new("refused");
     let server = format!("-s {} --certificate-authority {}", shell_env.server.url, shell_env.pki("ca.crt"));
     let kubeconfig = shell_env.server.kubeconfig.display().to_string();
@@ -169,7 +169,7 @@ fn refused_credentials_and_missing_rights_are_two_things() {
 }
 
 #[test]
-fn a_server_that_speaks_no_tls_is_reported() {
+fn a_server_without_tls_is_reported() {
     let shell_env = ShellEnv::new("no-tls");
     let plain = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = plain.local_addr().unwrap();

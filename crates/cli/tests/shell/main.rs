@@ -1,7 +1,7 @@
 //! Completions in real shells, usage errors, connection flags and connection errors: the real binary against a real server;
 //! shells run in tmux.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod certificates;
 mod colours;

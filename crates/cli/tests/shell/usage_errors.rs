@@ -4,7 +4,7 @@ use super::shell_env::ShellEnv;
 
 /// K0.1, K4: all errors have the same exit status, and kubectl's messages.
 #[test]
-fn mistakes_are_reported_as_kubectl_reports_them_and_end_with_one() {
+fn usage_errors_are_reported_as_by_kubectl_and_exit_with_one() {
     let shell_env = ShellEnv::new("mistakes");
     let cases = [
         ("get --foo", "error: unknown flag: --foo\nSee 'gantry get --help' for usage.\n"),
@@ -34,7 +34,7 @@ fn mistakes_are_reported_as_kubectl_reports_them_and_end_with_one() {
 
 /// Objects without a name are rejected before a request is sent, which would be for all objects of their kind.
 #[test]
-fn an_object_without_a_name_never_stands_for_all_of_its_kind() {
+fn an_object_without_a_name_is_rejected() {
     let shell_env = ShellEnv::with_deployment("nameless");
     let file = |name: &str, metadata: &str| {
         let path = shell_env.file(name);
@@ -74,7 +74,7 @@ fn an_object_without_a_name_never_stands_for_all_of_its_kind() {
 }
 
 #[test]
-fn help_that_was_asked_for_is_data_and_help_that_was_not_is_talk() {
+fn requested_help_is_on_stdout_and_usage_on_stderr() {
     let shell_env = ShellEnv::new("help");
     for command in ["--help", "rollout --help", "help get", "get -h"] {
         let output = shell_env.run(command);
@@ -92,7 +92,7 @@ fn help_that_was_asked_for_is_data_and_help_that_was_not_is_talk() {
 }
 
 #[test]
-fn flags_stand_where_kubectl_takes_them() {
+fn flags_are_accepted_where_kubectl_accepts_them() {
     let shell_env = ShellEnv::with_deployment("order");
     for typed in [
         "get deploy --watch=false",

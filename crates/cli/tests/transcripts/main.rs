@@ -4,7 +4,7 @@
 //!
 //! `cargo xtask test` installs the old one below `target/tools`; a client that is missing is a failure, not a pass.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod mask;
 #[path = "../running/mod.rs"]
@@ -26,7 +26,7 @@ use running::InMemory;
 use session::{CommandOutput, Meanwhile, Step};
 
 /// The timeout of a command.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// How long controllers may wait for the CPU.
 const STARVED: Duration = Duration::from_secs(60);
@@ -45,7 +45,7 @@ struct KubectlSessions<'s> {
 }
 
 #[tokio::test]
-async fn the_installed_kubectl_shows_what_it_showed_on_kubernetes() {
+async fn the_installed_kubectl_prints_the_recorded_output() {
     let server = InMemory::cluster_of(0);
     let sessions = KubectlSessions { kubectl: "kubectl".into(), version: "1.32", server: &server };
     sessions.has_the_recorded_version().await;
@@ -53,7 +53,7 @@ async fn the_installed_kubectl_shows_what_it_showed_on_kubernetes() {
 }
 
 #[tokio::test]
-async fn the_oldest_kubectl_shows_what_it_showed_on_kubernetes() {
+async fn the_oldest_kubectl_prints_the_recorded_output() {
     let server = InMemory::cluster_of(0);
     let kubectl = tools::tool("kubectl-1.20/usr/bin/kubectl");
     let sessions = KubectlSessions { kubectl, version: "1.20", server: &server };
@@ -62,7 +62,7 @@ async fn the_oldest_kubectl_shows_what_it_showed_on_kubernetes() {
 }
 
 #[tokio::test]
-async fn gantry_shows_what_kubectl_showed_on_kubernetes() {
+async fn gantry_prints_the_recorded_output_of_kubectl() {
     let server = InMemory::cluster_of(0);
     let kubectl = env!("CARGO_BIN_EXE_gantry").into();
     KubectlSessions { kubectl, version: "1.37", server: &server }.plays_every_session().await;
@@ -151,7 +151,7 @@ impl KubectlSessions<'_> {
         command.env("KUBECONFIG", self.server.kubeconfig()).env("NO_COLOR", "1");
         // Its discovery cache must not outlive the server.
         command.env("HOME", self.server.folder()).env("KUBECTL_EXTERNAL_DIFF", "diff -u -N");
-        let output = timeout(PATIENCE, command.output()).await;
+        let output = timeout(TIMEOUT, command.output()).await;
         let output = output.unwrap_or_else(|_| panic!("{arguments:?} does not end")).unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         CommandOutput {

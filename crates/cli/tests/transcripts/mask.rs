@@ -119,7 +119,7 @@ impl Sides {
 }
 
 #[test]
-fn what_differs_from_run_to_run_is_masked() {
+fn values_that_differ_between_runs_are_masked() {
     let lines = [
         ("web-5d-x   1/1     Running  0   5m12s", "web-5d-x  1/1  Running  0  <age>"),
         ("  Normal  Scaled  3s (x2 over 10s)  me", "  Normal  Scaled  <age>  me"),

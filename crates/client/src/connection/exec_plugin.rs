@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_plugin_learns_the_cluster_and_prints_a_certificate() {
+    async fn a_plugin_gets_the_cluster_and_returns_a_certificate() {
         let cluster = Some(json!({"server": "https://10.0.0.1"}));
         let check = r#"case "$KUBERNETES_EXEC_INFO" in *https://10.0.0.1*) ;; *) exit 3;; esac;"#;
         let script = format!("{check} {}", prints(r#"{"clientCertificateData":"c","clientKeyData":"k"}"#));
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_wrong_with_a_plugin_is_reported() {
+    async fn errors_of_a_plugin_are_reported() {
         let missing = ExecPlugin {
             command: "/nowhere/login".to_owned(),
             install_hint: Some("install login".to_owned()),

@@ -47,20 +47,23 @@ impl ClientConfig {
 impl ClientIdentity {
     fn parse(&self) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), ConfigError> {
         let chain = CertificateDer::pem_slice_iter(&self.certificate).collect::<Result<Vec<_>, _>>();
-        let chain =
-            chain.map_err(|error| ConfigError(format!("the client-certificate is no PEM: {error}")))?;
+        let chain = chain
+            .map_err(|error| ConfigError(format!("the client-certificate is not valid PEM: {error}")))?;
         if chain.is_empty() {
             return Err(ConfigError("the client-certificate holds no certificate".to_owned()));
         }
         let key = PrivateKeyDer::from_pem_slice(&self.key);
-        Ok((chain, key.map_err(|error| ConfigError(format!("the client-key is no private key: {error}")))?))
+        Ok((
+            chain,
+            key.map_err(|error| ConfigError(format!("the client-key is not a valid private key: {error}")))?,
+        ))
     }
 }
 
 /// Parses certificate authorities in PEM.
 fn authorities(pem: &str) -> Result<RootCertStore, ConfigError> {
     let invalid = |error: &dyn std::fmt::Display| {
-        ConfigError(format!("the certificate-authority is no certificate: {error}"))
+        ConfigError(format!("the certificate-authority is not a valid certificate: {error}"))
     };
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_slice_iter(pem.as_bytes()) {

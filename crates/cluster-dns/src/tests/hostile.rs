@@ -22,7 +22,7 @@ fn many() -> Response {
 }
 
 #[test]
-fn a_response_that_is_too_large_says_so_over_udp_and_is_whole_over_tcp() {
+fn a_large_response_is_truncated_over_udp_and_complete_over_tcp() {
     let plain = query("web.shop.svc.cluster.local", RecordType::A);
     let mut with_edns = plain.clone();
     with_edns[11] = 1;
@@ -40,7 +40,7 @@ fn a_response_that_is_too_large_says_so_over_udp_and_is_whole_over_tcp() {
 }
 
 #[test]
-fn a_response_is_not_answered_and_other_nonsense_is_refused() {
+fn responses_are_ignored_and_malformed_queries_refused() {
     let mut response = query("web.shop.svc.cluster.local", RecordType::A);
     response[2] |= 0x80;
     assert_eq!(Query::parse(&response), Err(None));

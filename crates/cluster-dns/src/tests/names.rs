@@ -50,7 +50,7 @@ fn named_ports_are_found_with_the_addresses_of_their_targets() {
 }
 
 #[test]
-fn addresses_lead_back_to_names() {
+fn addresses_are_resolved_to_names() {
     let pointer = |address: &str| {
         let name = reverse(address.parse::<IpAddr>().unwrap());
         match &known(&name, RecordType::PTR).answers[0].data {
@@ -99,14 +99,14 @@ fn a_name_without_such_a_record_exists_and_an_unknown_one_does_not() {
 }
 
 #[test]
-fn names_of_others_are_forwarded() {
+fn names_outside_the_cluster_domain_are_forwarded() {
     for name in ["example.com", "cluster.local.example.com", "notcluster.local"] {
         assert_eq!(look_up(name, RecordType::A), Answer::Foreign, "{name}");
     }
 }
 
 #[test]
-fn the_version_of_the_specification_is_a_name() {
+fn the_version_of_the_specification_has_a_txt_record() {
     let version = known("dns-version.cluster.local", RecordType::TXT);
     assert_eq!(version.answers[0].data, RecordData::Text("1.1.0".to_owned()));
     assert_eq!(zone().domain, "cluster.local");

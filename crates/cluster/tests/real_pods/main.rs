@@ -3,7 +3,7 @@
 //! Runs where root, containerd, runc, the CNI plugins and a static busybox are available; elsewhere it prints one line
 //! about the test that is skipped.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 #![allow(clippy::print_stderr, reason = "skipped tests are printed")]
 
 mod containerd;
@@ -22,18 +22,18 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node, Pod};
 use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 
 /// The timeout of each wait: generous, because machines differ.
-const PATIENCE: Duration = Duration::from_secs(90);
+const TIMEOUT: Duration = Duration::from_secs(90);
 
-async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut look: impl FnMut() -> F) -> T {
+async fn eventually<T, F: Future<Output = Option<T>>>(what: &str, mut check: impl FnMut() -> F) -> T {
     let polling = async {
         loop {
-            if let Some(found) = look().await {
+            if let Some(found) = check().await {
                 return found;
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
-    tokio::time::timeout(PATIENCE, polling).await.unwrap_or_else(|_| panic!("{what} did not happen in time"))
+    tokio::time::timeout(TIMEOUT, polling).await.unwrap_or_else(|_| panic!("{what} did not happen in time"))
 }
 
 /// Starts a containerd, or prints which test is skipped because it cannot be started.

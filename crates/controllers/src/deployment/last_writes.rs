@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sync_begins_with_what_was_written_until_the_caches_show_it() {
+    fn a_sync_uses_the_last_writes_until_the_caches_show_them() {
         let mut written = LastWrites::of(&snapshot("9", "10"), &snapshot("8", "7"));
         let mut next = snapshot("8", "7");
         written.update(&mut next);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use gantry_decide::disruption::{Scale, ScaleLookup, controllers_to_ask, find_scale};
+use gantry_decide::disruption::{Scale, ScaleLookup, controllers_with_scale, find_scale};
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_json::Value;
 use gantry_model::{Namespace, OwnerReference, Replicas, Uid};
@@ -17,7 +17,7 @@ impl Disruption {
         let namespace = &snapshot.budget.parsed.meta.namespace;
         let pods = snapshot.pods();
         let mut scales = BTreeMap::new();
-        for owner in controllers_to_ask(&snapshot.budget.parsed, &pods) {
+        for owner in controllers_with_scale(&snapshot.budget.parsed, &pods) {
             let found = find_scale(namespace, owner, &self.caches.controllers());
             let scale = match found {
                 ScaleLookup::Scale(scale) => scale,

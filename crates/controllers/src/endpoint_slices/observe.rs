@@ -70,7 +70,7 @@ impl Snapshot {
     pub(super) fn decide(&self, times: &mut TriggerTimes) -> Decision {
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
         let slices: Vec<&EndpointSlice> = self.slices.iter().map(|slice| &slice.parsed).collect();
-        let triggered = times.look(&self.service, &pods);
+        let triggered = times.observe(&self.service, &pods);
         decide(&Observed {
             service: &self.service,
             pods: &pods,

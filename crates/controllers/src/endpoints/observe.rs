@@ -48,7 +48,7 @@ impl Snapshot {
     /// Decides what to do.
     pub(super) fn decide(&self, times: &mut TriggerTimes) -> Decision {
         let pods: Vec<&Pod> = self.pods.iter().map(|pod| &**pod).collect();
-        let triggered = times.look(&self.service, &pods);
+        let triggered = times.observe(&self.service, &pods);
         let current = self.endpoints.as_ref().map(|endpoints| &endpoints.parsed);
         decide(&Observed { service: &self.service, pods: &pods, current, triggered })
     }

@@ -169,11 +169,11 @@ impl GraphState {
 
 /// The result of an attempt, for the queue.
 fn queue_result(disposition: ItemDisposition, result: &AttemptResult) -> (queue::Outcome, Wake) {
-    if let AttemptResult::Failed(trouble) = result {
-        if trouble.is_quiet() {
-            tracing::trace!(%trouble, "garbage could not be collected");
+    if let AttemptResult::Failed(error) = result {
+        if error.is_quiet() {
+            tracing::trace!(%error, "garbage could not be collected");
         } else {
-            tracing::debug!(%trouble, "garbage could not be collected");
+            tracing::debug!(%error, "garbage could not be collected");
         }
     }
     match disposition {

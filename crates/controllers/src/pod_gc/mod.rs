@@ -37,7 +37,7 @@ impl PodGc {
     async fn run(&self) {
         let mut missing = AbsentNodes::default();
         loop {
-            triggers::next_look(MONITOR_PERIOD).await;
+            triggers::next_check(MONITOR_PERIOD).await;
             let orphaned = self.caches.orphaned(&mut missing, self.context.clock.steady());
             self.delete(orphaned).await;
         }

@@ -40,14 +40,17 @@ impl Caches {
         let nodes = self.nodes.read();
         let is_node = |name: &Name| nodes.get(&ObjectKey::new("", name.clone())).is_some();
         let pods = self.pods.read();
-        missing.look(pods.iter().filter_map(|pod| pod.node.as_ref()).filter(|node| !is_node(node)), now);
+        missing.record_missing(
+            pods.iter().filter_map(|pod| pod.node.as_ref()).filter(|node| !is_node(node)),
+            now,
+        );
         pods.iter().filter(|pod| is_orphaned(pod, missing, now)).map(|pod| OrphanedPod::of(pod)).collect()
     }
 }
 
 impl AbsentNodes {
     /// Records the nodes that are absent now, and drops those that exist again.
-    fn look<'a>(&mut self, missing: impl Iterator<Item = &'a Name>, now: Timestamp) {
+    fn record_missing<'a>(&mut self, missing: impl Iterator<Item = &'a Name>, now: Timestamp) {
         let before = std::mem::take(&mut self.since);
         for node in missing {
             let since = before.get(node).copied().unwrap_or(now);
@@ -82,14 +85,14 @@ mod tests {
     }
 
     #[test]
-    fn a_node_is_given_up_after_it_was_away_for_long_enough() {
+    fn a_node_expires_after_it_was_absent_for_long_enough() {
         let (mut missing, n1) = (AbsentNodes::default(), Name::from("n1"));
-        missing.look([&n1].into_iter(), at(0));
+        missing.record_missing([&n1].into_iter(), at(0));
         assert!(!missing.is_expired(&n1, at(39)));
-        missing.look([&n1].into_iter(), at(40));
+        missing.record_missing([&n1].into_iter(), at(40));
         assert!(missing.is_expired(&n1, at(40)));
-        missing.look([].into_iter(), at(60));
-        missing.look([&n1].into_iter(), at(80));
+        missing.record_missing([].into_iter(), at(60));
+        missing.record_missing([&n1].into_iter(), at(80));
         assert!(!missing.is_expired(&n1, at(80)), "the node existed in between");
     }
 }

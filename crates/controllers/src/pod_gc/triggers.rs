@@ -2,6 +2,6 @@
 
 use std::time::Duration;
 
-pub(super) async fn next_look(every: Duration) {
+pub(super) async fn next_check(every: Duration) {
     tokio::time::sleep(every).await;
 }

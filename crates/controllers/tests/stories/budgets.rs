@@ -70,7 +70,7 @@ async fn a_percentage_is_counted_of_the_size_of_the_deployment() {
 
 /// An eviction that is never carried out is dropped after two minutes, and the pod counts again.
 #[tokio::test(start_paused = true)]
-async fn an_eviction_that_is_not_carried_out_is_forgotten_after_two_minutes() {
+async fn an_eviction_that_is_not_carried_out_is_dropped_after_two_minutes() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 2, |_| {}).await;
     budget(&cluster, json!({"minAvailable": 1})).await;
@@ -93,7 +93,7 @@ async fn an_eviction_that_is_not_carried_out_is_forgotten_after_two_minutes() {
 
 /// A kind without a `scale` subresource cannot be counted: no disruption is allowed, and the status has the reason.
 #[tokio::test(start_paused = true)]
-async fn a_budget_that_cannot_be_counted_allows_nothing_and_says_why() {
+async fn a_budget_that_cannot_be_counted_allows_no_disruption_and_has_the_reason() {
     let cluster = Cluster::new().await;
     let job = json!({"metadata": {"name": "job"}, "spec": {"suspend": true, "template": {"spec": {
         "restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}});

@@ -41,7 +41,7 @@ fn syncs(cluster: &Cluster) -> u64 {
 
 /// R3.3, D16: rollouts complete, no set ever has a pod too many, and no writes follow.
 #[tokio::test(start_paused = true)]
-async fn rollouts_survive_a_clock_that_is_set() {
+async fn rollouts_survive_clock_steps() {
     for by in [30, -30, 5 * HOUR, -5 * HOUR] {
         let cluster = Cluster::new().await;
         cluster.deploy("web", 4, careful).await;
@@ -74,7 +74,7 @@ async fn rollouts_survive_a_clock_that_is_set() {
 
 /// R3.3: a pod with a readiness time in the future is available soon after the clock is corrected, not hours later.
 #[tokio::test(start_paused = true)]
-async fn a_clock_that_is_put_right_makes_pods_available_at_once() {
+async fn pods_are_available_soon_after_the_clock_is_corrected() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 1, careful).await;
     cluster.settle().await;
@@ -93,7 +93,7 @@ async fn a_clock_that_is_put_right_makes_pods_available_at_once() {
 
 /// D16.3, D16.5: however far the clock was set back, a stuck rollout is reported within one more deadline.
 #[tokio::test(start_paused = true)]
-async fn a_deadline_is_not_missed_by_hours_when_the_clock_is_set_back() {
+async fn a_clock_step_back_does_not_delay_the_deadline_by_hours() {
     for back in [10, 5 * HOUR] {
         let cluster = Cluster::new().await;
         cluster.deploy("web", 1, careful).await;
@@ -155,7 +155,7 @@ async fn skipped_hours_do_not_end_expectations() {
 
 /// The holder keeps its lease, however the clock is set; a holder that ended is replaced in time.
 #[tokio::test(start_paused = true)]
-async fn the_lease_is_not_lost_to_a_clock_that_is_set() {
+async fn a_clock_step_does_not_lose_the_lease() {
     let cluster = Cluster::without_controllers().await;
     let start = |identity| start_candidate(&cluster, identity);
     let (first, first_runs) = start("first");

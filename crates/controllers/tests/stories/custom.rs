@@ -86,7 +86,7 @@ async fn a_custom_object_is_a_dependent_like_any_other() {
 
 /// G5.5: a foreground deletion waits for a custom object with a finalizer of another component.
 #[tokio::test(start_paused = true)]
-async fn an_owner_waits_for_a_custom_object_that_is_held() {
+async fn an_owner_waits_for_a_custom_object_with_a_finalizer() {
     let cluster = with_boats().await;
     let owner = create(&cluster, MAPS, "harbour", &[]).await;
     create(&cluster, BOATS, "anna", &[&owner]).await;
@@ -134,7 +134,7 @@ async fn a_kind_that_is_defined_later_is_collected_too() {
 
 /// G1.1, G2.7: deleting a definition deletes its objects, and then their dependents; the kind is no longer watched.
 #[tokio::test(start_paused = true)]
-async fn what_custom_objects_own_goes_with_their_definition() {
+async fn dependents_of_custom_objects_are_collected_with_their_definition() {
     let cluster = with_boats().await;
     let anna = create(&cluster, BOATS, "anna", &[]).await;
     create(&cluster, MAPS, "logbook", &[&anna]).await;
@@ -150,7 +150,7 @@ async fn what_custom_objects_own_goes_with_their_definition() {
 
 /// A6.5: deleting a namespace deletes its custom objects, also those of a kind that was just defined.
 #[tokio::test(start_paused = true)]
-async fn a_namespace_takes_custom_objects_along() {
+async fn deleting_a_namespace_deletes_its_custom_objects() {
     let cluster = Cluster::new().await;
     define(&cluster).await;
     let (shop, boats) = ("/api/v1/namespaces/shop", "/apis/sea.example.com/v1/namespaces/shop/boats");

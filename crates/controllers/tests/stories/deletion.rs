@@ -19,7 +19,7 @@ async fn delete(cluster: &Cluster, propagation: &str) {
 
 /// G2.7: the Deployment is deleted at once, its sets and pods after it.
 #[tokio::test(start_paused = true)]
-async fn in_the_background_owners_go_first() {
+async fn in_background_deletion_owners_are_deleted_first() {
     let cluster = Cluster::new().await;
     web(&cluster).await;
     delete(&cluster, "Background").await;
@@ -31,7 +31,7 @@ async fn in_the_background_owners_go_first() {
 
 /// G5.5: the pods are deleted first, then their set, then the Deployment.
 #[tokio::test(start_paused = true)]
-async fn in_the_foreground_dependents_go_first() {
+async fn in_foreground_deletion_dependents_are_deleted_first() {
     let cluster = Cluster::new().await;
     web(&cluster).await;
     delete(&cluster, "Foreground").await;
@@ -45,7 +45,7 @@ async fn in_the_foreground_dependents_go_first() {
 
 /// G7.0: the set remains as an orphan, and a new Deployment adopts it.
 #[tokio::test(start_paused = true)]
-async fn orphans_stay_and_are_taken_on_by_a_successor() {
+async fn orphans_are_kept_and_adopted_by_a_new_deployment() {
     let cluster = Cluster::new().await;
     web(&cluster).await;
     delete(&cluster, "Orphan").await;
@@ -122,7 +122,7 @@ async fn a_kind_that_can_never_be_listed_does_not_stop_orphaning() {
 /// Found by a simulation: the collector treated half of the discovery as complete, stopped watching Deployments, and
 /// missed a deletion.
 #[tokio::test(start_paused = true)]
-async fn discovery_that_fails_by_half_changes_nothing() {
+async fn partially_failed_discovery_changes_nothing() {
     use crate::wire::Fault;
     let cluster = Cluster::new().await;
     web(&cluster).await;
@@ -160,7 +160,7 @@ async fn a_namespace_is_emptied_pods_first() {
 /// Where Gantry runs the nodes: the pods of an absent node are deleted after a while, those of an existing one are
 /// not.
 #[tokio::test(start_paused = true)]
-async fn pods_of_a_node_that_is_gone_are_given_up() {
+async fn pods_of_an_absent_node_are_deleted() {
     let mut cluster = Cluster::without_controllers().await;
     cluster.start_with(|options| {
         options.controllers.insert(gantry_controllers::Controller::PodGc);
@@ -181,7 +181,7 @@ async fn pods_of_a_node_that_is_gone_are_given_up() {
 /// Where Gantry runs the API server: a deleted claim stays while an assigned pod uses it, a deleted volume while it
 /// is bound.
 #[tokio::test(start_paused = true)]
-async fn storage_that_is_used_outlives_its_deletion() {
+async fn storage_in_use_is_not_deleted() {
     let mut cluster = Cluster::without_controllers().await;
     cluster.start_with(|options| {
         options.controllers.extend(gantry_controllers::Controller::WITH_API_SERVER);
@@ -222,7 +222,7 @@ fn created(cluster: &Cluster, since: usize, collection: &str) -> usize {
 
 /// R3.2, R8: a deleted set does not recreate collected pods, even if it sees their deletion first.
 #[tokio::test(start_paused = true)]
-async fn a_set_that_goes_does_not_replace_its_pods() {
+async fn a_deleted_set_does_not_recreate_its_pods() {
     for propagation in ["Background", "Foreground"] {
         let mut cluster = Cluster::without_controllers().await;
         cluster.wire.slow_down("/apis/apps/v1/replicasets", Duration::from_secs(3));
@@ -248,7 +248,7 @@ async fn a_set_that_goes_does_not_replace_its_pods() {
 
 /// D18: a deleted Deployment does not recreate its sets either.
 #[tokio::test(start_paused = true)]
-async fn a_deployment_that_goes_does_not_replace_its_sets() {
+async fn a_deleted_deployment_does_not_recreate_its_sets() {
     let mut cluster = Cluster::without_controllers().await;
     cluster.wire.slow_down("/apis/apps/v1/deployments", Duration::from_secs(3));
     cluster.start();
@@ -265,7 +265,7 @@ async fn a_deployment_that_goes_does_not_replace_its_sets() {
 
 /// D3.1, D1.1: a deleted Deployment is synced once, without effect, and not retried.
 #[tokio::test(start_paused = true)]
-async fn a_deployment_that_is_gone_needs_nothing() {
+async fn nothing_is_done_for_a_deleted_deployment() {
     let cluster = Cluster::new().await;
     web(&cluster).await;
     delete(&cluster, "Background").await;

@@ -150,7 +150,7 @@ async fn play(scenario: &Value) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn services_get_the_endpoints_that_kubernetes_gave_them() {
+async fn services_get_the_recorded_endpoints() {
     let recorded: Value = gantry_json::from_str(include_str!("recorded/endpoints.json")).unwrap();
     for scenario in recorded.as_array().unwrap() {
         play(scenario).await;
@@ -189,7 +189,7 @@ async fn a_pod_on_a_node_that_does_not_exist_is_left_out_until_it_does() {
 /// Nothing is written twice: neither after a restart of the controllers, nor when a pod changes in a way that endpoints
 /// do not show.
 #[tokio::test(start_paused = true)]
-async fn what_is_right_is_not_written_again() {
+async fn unchanged_endpoints_are_not_written_again() {
     let mut cluster = cluster().await;
     service(&cluster).await;
     ready_pod(&cluster, "a", "node-a", "10.1.0.1").await;
@@ -212,7 +212,7 @@ async fn what_is_right_is_not_written_again() {
 /// The Endpoints of a deleted Service are deleted, also if the controller did not run at that time; its slices are
 /// deleted by the garbage collector.
 #[tokio::test(start_paused = true)]
-async fn a_service_takes_its_endpoints_along() {
+async fn deleting_a_service_deletes_its_endpoints() {
     let mut cluster = cluster().await;
     service(&cluster).await;
     ready_pod(&cluster, "a", "node-a", "10.1.0.1").await;

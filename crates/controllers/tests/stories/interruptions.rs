@@ -64,7 +64,7 @@ async fn an_idle_cluster_makes_no_writes() {
 
 /// R2.5, R2.8: a stale pod cache never leads to one pod too many, or one too few.
 #[tokio::test(start_paused = true)]
-async fn a_slow_watch_never_makes_a_pod_twice() {
+async fn a_slow_watch_never_creates_a_pod_twice() {
     let mut cluster = Cluster::without_controllers().await;
     cluster.wire.slow_down("/api/v1/pods", Duration::from_secs(3));
     cluster.start();
@@ -92,7 +92,7 @@ async fn a_slow_watch_never_makes_a_pod_twice() {
 /// 409, 429 and 500 at random, on every kind of request. No set ever has more pods than its largest size, and the
 /// sizes of all sets never exceed N + S.
 #[tokio::test(start_paused = true)]
-async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
+async fn random_refusals_only_delay_a_rollout() {
     for seed in 1..=5 {
         let cluster = Cluster::new().await;
         let mut rng = Rng::new(seed);
@@ -108,7 +108,7 @@ async fn refusals_at_random_delay_a_rollout_and_do_no_harm() {
 
 /// Requests without a response time out, and do not block others.
 #[tokio::test(start_paused = true)]
-async fn requests_without_an_answer_delay_a_rollout_and_do_no_harm() {
+async fn requests_without_a_response_only_delay_a_rollout() {
     for seed in 1..=3 {
         let cluster = Cluster::new().await;
         let mut rng = Rng::new(seed);
@@ -125,7 +125,7 @@ async fn requests_without_an_answer_delay_a_rollout_and_do_no_harm() {
 /// R5.8, D10.1: pods whose deletion is refused stay, and the sizes still never exceed N + S. Once deletions are
 /// allowed, they are deleted.
 #[tokio::test(start_paused = true)]
-async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
+async fn refused_deletions_do_not_exceed_max_surge() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 4, |_| {}).await;
     cluster.roll_out().await;
@@ -153,7 +153,7 @@ async fn pods_that_may_not_be_deleted_do_not_let_a_rollout_wish_for_more() {
 
 /// A lost response to a creation is the one case in which there may temporarily be a pod too many; it is deleted.
 #[tokio::test(start_paused = true)]
-async fn lost_answers_are_made_up_for() {
+async fn a_surplus_pod_after_a_lost_response_is_deleted() {
     for seed in 1..=3 {
         let cluster = Cluster::new().await;
         let mut rng = Rng::new(seed);
@@ -167,7 +167,7 @@ async fn lost_answers_are_made_up_for() {
 
 /// A4.17, A4.20: closed watches are resumed, and nothing is missed or done twice.
 #[tokio::test(start_paused = true)]
-async fn cut_watches_are_taken_up_again() {
+async fn closed_watches_are_resumed() {
     let cluster = Cluster::new().await;
     let cutting = cut_watches_periodically(&cluster, Duration::from_millis(333));
     rolls_out_despite(&cluster).await;
@@ -179,7 +179,7 @@ async fn cut_watches_are_taken_up_again() {
 
 /// The server is unreachable for a while, and all watches end; then it is reachable again.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_goes_away_and_comes_back_is_found_again() {
+async fn controllers_continue_when_the_server_is_reachable_again() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 3, |_| {}).await;
     cluster.roll_out().await;
@@ -197,7 +197,7 @@ async fn a_server_that_goes_away_and_comes_back_is_found_again() {
 
 /// R2.8: controllers that are killed between any two writes continue: no pod is created twice.
 #[tokio::test(start_paused = true)]
-async fn controllers_killed_between_any_two_writes_go_on() {
+async fn controllers_killed_between_any_two_writes_continue() {
     for writes in 1..=24 {
         let mut cluster = Cluster::new().await;
         let mut remaining = writes;
@@ -221,7 +221,7 @@ async fn controllers_killed_between_any_two_writes_go_on() {
 
 /// D9.4, D10: the same in the middle of a rollout that is scaled at the same time.
 #[tokio::test(start_paused = true)]
-async fn controllers_killed_in_the_middle_of_a_rollout_go_on() {
+async fn controllers_killed_during_a_rollout_continue() {
     for writes in 1..=24 {
         let mut cluster = Cluster::new().await;
         cluster.deploy("web", 3, |_| {}).await;

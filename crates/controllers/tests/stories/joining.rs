@@ -71,7 +71,7 @@ async fn the_request_of_a_node_is_approved_signed_and_deleted_after_an_hour() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn other_requests_wait_for_a_person_and_fail_if_their_signer_refuses_them() {
+async fn other_requests_wait_for_approval_and_fail_if_their_signer_refuses_them() {
     let cluster = with_joining().await;
     let signer = "kubernetes.io/kube-apiserver-client";
     cluster.send("POST", REQUESTS, request("b", signer, &["client auth", "server auth"])).await;
@@ -112,7 +112,7 @@ async fn a_token_signs_cluster_info_until_it_expires() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_class_of_volumes_goes_when_no_claim_uses_it() {
+async fn an_unused_volume_attributes_class_is_deleted() {
     let cluster = with_joining().await;
     let classes = "/apis/storage.k8s.io/v1/volumeattributesclasses";
     let class =

@@ -1,6 +1,6 @@
 //! Stories about the controllers over a server in the same process, with a clock that the test controls.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod budgets;
 mod clock_steps;

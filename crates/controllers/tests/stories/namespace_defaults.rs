@@ -26,7 +26,7 @@ async fn every_namespace_has_an_account_and_a_certificate() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn the_numbers_have_their_usual_names() {
+async fn metrics_have_the_names_of_kube_controller_manager() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 1, |_| {}).await;
     cluster.roll_out().await;
@@ -44,7 +44,7 @@ async fn the_numbers_have_their_usual_names() {
 /// Two processes take turns: one that ends releases its lease, one that vanishes is replaced after its lease has
 /// expired.
 #[tokio::test(start_paused = true)]
-async fn two_processes_take_turns() {
+async fn two_processes_take_over_from_each_other() {
     let cluster = Cluster::without_controllers().await;
     let seconds = |n| tokio::time::sleep(Duration::from_secs(n));
     let start = |identity| start_candidate(&cluster, identity);

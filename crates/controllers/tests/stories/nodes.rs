@@ -75,7 +75,7 @@ async fn a_node_with_too_little_memory_is_tainted_until_it_has_enough() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_node_that_falls_silent_is_unknown_tainted_and_its_pods_are_replaced() {
+async fn a_node_without_heartbeats_is_unknown_and_tainted_and_its_pods_are_replaced() {
     let cluster = cluster().await;
     let pods = cluster.pods().await;
     seconds(40).await;

@@ -20,7 +20,7 @@ async fn resources(cluster: &Cluster, name: &str) -> Vec<String> {
 
 /// A7.9: the rules of `view` are part of `edit`, and those of `edit` of `admin`.
 #[tokio::test(start_paused = true)]
-async fn the_roles_of_a_new_cluster_are_filled() {
+async fn aggregated_roles_of_a_new_cluster_get_their_rules() {
     let cluster = Cluster::without_controllers().await;
     assert_eq!(cluster.get(&format!("{ROLES}/view")).await["rules"], Value::Null);
     let cluster = Cluster::new().await;
@@ -49,7 +49,7 @@ async fn the_rules_of_an_aggregated_role_belong_to_the_controller() {
 
 /// A7.9: roles that are labelled, changed and unlabelled.
 #[tokio::test(start_paused = true)]
-async fn a_role_of_ones_own_follows_the_labels() {
+async fn a_user_defined_aggregated_role_follows_the_labels() {
     let cluster = Cluster::new().await;
     let selector = json!({"matchLabels": {"to-till": "true"}});
     let till = json!({"metadata": {"name": "till"}, "aggregationRule": {"clusterRoleSelectors": [selector]}});

@@ -45,7 +45,7 @@ async fn another_image_replaces_the_old_one_within_the_limits() {
 
 /// D5.1, D6.3: rolling back to an old template scales its ReplicaSet up again.
 #[tokio::test(start_paused = true)]
-async fn going_back_takes_the_old_set_up_again() {
+async fn a_rollback_scales_the_old_set_up() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 2, |_| {}).await;
     cluster.roll_out().await;
@@ -123,7 +123,7 @@ async fn a_missed_deadline_is_reported_in_time() {
 
 /// R3.3: a ready pod becomes available when minReadySeconds have passed, without any other change.
 #[tokio::test(start_paused = true)]
-async fn a_pod_becomes_available_by_the_passing_of_time() {
+async fn a_pod_becomes_available_after_min_ready_seconds() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 1, |web| web["spec"]["minReadySeconds"] = json!(30)).await;
     cluster.settle().await;
@@ -136,7 +136,7 @@ async fn a_pod_becomes_available_by_the_passing_of_time() {
 
 /// R4.2, R4.3: a relabelled pod is released and replaced; relabelled back it is adopted, and one pod is deleted.
 #[tokio::test(start_paused = true)]
-async fn pods_are_let_go_and_taken_on_by_their_labels() {
+async fn relabelled_pods_are_released_and_adopted() {
     let cluster = Cluster::new().await;
     cluster.deploy("web", 2, |_| {}).await;
     cluster.roll_out().await;

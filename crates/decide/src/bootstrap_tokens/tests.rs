@@ -40,7 +40,7 @@ fn only_tokens_for_signing_sign_and_their_secrets_have_their_names() {
 }
 
 #[test]
-fn signatures_of_tokens_that_are_gone_are_removed() {
+fn signatures_of_deleted_tokens_are_removed() {
     let text = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
         pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
     };

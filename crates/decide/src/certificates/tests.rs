@@ -44,7 +44,7 @@ fn a_node_that_joins_needs_another_permission_than_one_that_renews() {
 }
 
 #[test]
-fn only_client_certificates_of_nodes_are_approved_without_a_person() {
+fn only_client_certificates_of_nodes_are_approved_automatically() {
     let changes: [fn(&mut SigningRequest); 6] = [
         |request| request.signer = CLIENT_SIGNER.to_owned(),
         |request| request.subject = None,
@@ -63,7 +63,7 @@ fn only_client_certificates_of_nodes_are_approved_without_a_person() {
 }
 
 #[test]
-fn a_certificate_begins_before_now_and_lives_no_longer_than_allowed() {
+fn a_certificate_is_valid_since_before_now_and_no_longer_than_allowed() {
     let approved = with(of_node("system:node:a"), APPROVED, NOW);
     let begins = NOW.minus(Duration::from_secs(300));
     let ends = NOW.plus(YEAR).minus(Duration::from_secs(300));

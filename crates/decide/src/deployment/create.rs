@@ -150,13 +150,13 @@ impl SyncState<'_> {
 
 /// `<deployment>-<hash>`, with the Deployment's name truncated where the whole would be too long.
 fn set_name(deployment: &Name, hash: &str) -> Name {
-    let room = NAME_LENGTH_MAX.saturating_sub(1 + hash.len());
+    let length_max = NAME_LENGTH_MAX.saturating_sub(1 + hash.len());
     let deployment = deployment.as_str();
     let cut = deployment
         .char_indices()
         .map(|(start, c)| start + c.len_utf8())
-        .take_while(|end| *end <= room)
+        .take_while(|end| *end <= length_max)
         .last();
-    let deployment = if room > 0 { &deployment[..cut.unwrap_or(0)] } else { deployment };
+    let deployment = if length_max > 0 { &deployment[..cut.unwrap_or(0)] } else { deployment };
     Name::from(format!("{deployment}-{hash}"))
 }

@@ -81,7 +81,7 @@ impl fmt::Display for WaitingOn {
                 write!(f, "{set} has {available} of {wanted} pods available")
             }
             Self::ReplicaFailure { set, reason, message } => write!(f, "{set} reports {reason}: {message}"),
-            Self::OldPods { remaining } => write!(f, "{remaining} old pods are not gone"),
+            Self::OldPods { remaining } => write!(f, "{remaining} old pods are not deleted"),
             Self::ScalingRecreate { active } => {
                 write!(f, "{active} sets are active, which Recreate cannot scale")
             }

@@ -38,7 +38,7 @@ pub struct Observed<'a> {
     pub budget: &'a DisruptionBudget,
     /// The pods that it selects.
     pub pods: &'a [&'a Pod],
-    /// The scales of [`controllers_to_ask`], by the uid of the controller that the pod names.
+    /// The scales of [`controllers_with_scale`], by the uid of the controller that the pod names.
     pub scales: &'a BTreeMap<Uid, Scale>,
 }
 
@@ -56,7 +56,7 @@ pub struct Decision {
 }
 
 /// The controllers whose scale the budget needs, each once. Empty if it counts the existing pods.
-pub fn controllers_to_ask<'a>(budget: &DisruptionBudget, pods: &[&'a Pod]) -> Vec<&'a OwnerReference> {
+pub fn controllers_with_scale<'a>(budget: &DisruptionBudget, pods: &[&'a Pod]) -> Vec<&'a OwnerReference> {
     let mut owners: Vec<&OwnerReference> = Vec::new();
     if expected::needs_scale(&budget.requirement) {
         for owner in pods.iter().filter_map(|pod| pod.meta.controller()) {

@@ -62,10 +62,10 @@ fn pack_group<'a>(
     }
     let mut left = desired.into_values();
     let fill = |slice: &mut Slice<'a>, left: &mut std::collections::btree_map::IntoValues<_, Endpoint>| {
-        let room = CAPACITY.saturating_sub(slice.content.endpoints.len());
-        slice.content.endpoints.extend(left.take(room));
+        let free = CAPACITY.saturating_sub(slice.content.endpoints.len());
+        slice.content.endpoints.extend(left.take(free));
     };
-    // The fullest first, so that the others keep room for endpoints that are added later.
+    // The fullest first, so that the others keep capacity for endpoints that are added later.
     changed.sort_by_key(|slice| std::cmp::Reverse(slice.content.endpoints.len()));
     for slice in &mut changed {
         fill(slice, &mut left);
@@ -82,7 +82,7 @@ fn pack_group<'a>(
     plan.keep.extend(unchanged);
 }
 
-/// Removes and returns the fullest slice that has room for `count` more endpoints, if any has.
+/// Removes and returns the fullest slice with capacity for `count` more endpoints, if there is one.
 fn take_fitting<'a>(slices: &mut Vec<&'a EndpointSlice>, count: usize) -> Option<&'a EndpointSlice> {
     let fits = |slice: &&EndpointSlice| slice.content.endpoints.len() + count <= CAPACITY;
     let fullest = slices.iter().copied().filter(fits).max_by_key(|slice| slice.content.endpoints.len())?;

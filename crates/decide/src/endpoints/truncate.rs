@@ -16,8 +16,8 @@ pub(super) fn truncate(subsets: &mut [EndpointSubset]) -> bool {
     }
     // As long as all ready addresses fit, only others are dropped; otherwise all others are.
     let drops_ready = ready > CAPACITY;
-    let (total, room) = if drops_ready { (ready, CAPACITY) } else { (not_ready, CAPACITY - ready) };
-    let mut left = room;
+    let (total, capacity) = if drops_ready { (ready, CAPACITY) } else { (not_ready, CAPACITY - ready) };
+    let mut left = capacity;
     for subset in subsets {
         let addresses = if drops_ready {
             subset.not_ready.clear();
@@ -25,7 +25,7 @@ pub(super) fn truncate(subsets: &mut [EndpointSubset]) -> bool {
         } else {
             &mut subset.not_ready
         };
-        addresses.truncate((addresses.len() * room).div_ceil(total).min(left));
+        addresses.truncate((addresses.len() * capacity).div_ceil(total).min(left));
         left -= addresses.len();
     }
     true

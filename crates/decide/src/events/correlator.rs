@@ -69,7 +69,7 @@ impl EventCorrelator {
         Self::with_capacity(CACHE_CAPACITY)
     }
 
-    /// A correlator whose caches have room for the events of this many sources: for a few of each, and for at least as
+    /// A correlator with caches for the events of this many sources: for a few of each, and for at least as
     /// many as in client-go.
     pub fn shared_by(sources: usize) -> Self {
         Self::with_capacity(CACHE_CAPACITY.max(sources.saturating_mul(CACHE_CAPACITY_SHARED)))

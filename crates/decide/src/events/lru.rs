@@ -26,11 +26,11 @@ struct Entry<V> {
     newer: Link,
 }
 
-/// The place of an entry, if any.
-type Link = Option<Place>;
+/// The slot of an entry, if any.
+type Link = Option<Slot>;
 
-/// A place in the vector of entries plus one, so that a link takes four bytes.
-type Place = std::num::NonZeroU32;
+/// A slot in the vector of entries plus one, so that a link takes four bytes.
+type Slot = std::num::NonZeroU32;
 
 const BUCKETS_MIN: usize = 16;
 
@@ -42,21 +42,21 @@ impl<V> Lru<V> {
 
     /// The value of `key`, inserted if absent; either way it becomes the most recently used.
     pub(super) fn get_or_insert_with(&mut self, key: Fingerprint, fresh: impl FnOnce() -> V) -> &mut V {
-        let place = match self.find(key) {
-            Some(place) => {
-                self.unlink_from_order(place);
-                place
+        let slot = match self.find(key) {
+            Some(slot) => {
+                self.unlink_from_order(slot);
+                slot
             }
             None => self.insert(key, fresh()),
         };
-        self.link_as_newest(place);
-        &mut self.entry(place).value
+        self.link_as_newest(slot);
+        &mut self.entry(slot).value
     }
 
     fn find(&self, key: Fingerprint) -> Link {
         let mut link = self.buckets[self.bucket(key)];
-        while let Some(place) = link {
-            let entry = &self.entries[index(place)];
+        while let Some(slot) = link {
+            let entry = &self.entries[index(slot)];
             if entry.key == key {
                 break;
             }
@@ -65,55 +65,55 @@ impl<V> Lru<V> {
         link
     }
 
-    /// Adds an entry that is not in the order of use yet, in the place of the oldest one if there is no room.
-    fn insert(&mut self, key: Fingerprint, value: V) -> Place {
+    /// Adds an entry that is not in the order of use yet, in the slot of the oldest one if the cache is full.
+    fn insert(&mut self, key: Fingerprint, value: V) -> Slot {
         let mut entry = Entry { key, value, next_in_bucket: None, older: None, newer: None };
         let evicted = self.oldest.filter(|_| self.entries.len() >= self.capacity);
-        let place = match evicted {
-            Some(place) => {
-                self.unlink_from_order(place);
-                self.unlink_from_bucket(place);
+        let slot = match evicted {
+            Some(slot) => {
+                self.unlink_from_order(slot);
+                self.unlink_from_bucket(slot);
                 let bucket = self.bucket(key);
-                entry.next_in_bucket = self.buckets[bucket].replace(place);
-                *self.entry(place) = entry;
-                return place;
+                entry.next_in_bucket = self.buckets[bucket].replace(slot);
+                *self.entry(slot) = entry;
+                return slot;
             }
-            None => place_of(self.entries.len()),
+            None => slot_of(self.entries.len()),
         };
         self.entries.push(entry);
         if self.entries.len() > self.buckets.len() {
             self.buckets = vec![None; self.buckets.len() * 2];
-            (0..self.entries.len()).for_each(|index| self.link_in_bucket(place_of(index)));
+            (0..self.entries.len()).for_each(|index| self.link_in_bucket(slot_of(index)));
         } else {
-            self.link_in_bucket(place);
+            self.link_in_bucket(slot);
         }
-        place
+        slot
     }
 
-    fn link_in_bucket(&mut self, place: Place) {
-        let bucket = self.bucket(self.entries[index(place)].key);
-        self.entries[index(place)].next_in_bucket = self.buckets[bucket].replace(place);
+    fn link_in_bucket(&mut self, slot: Slot) {
+        let bucket = self.bucket(self.entries[index(slot)].key);
+        self.entries[index(slot)].next_in_bucket = self.buckets[bucket].replace(slot);
     }
 
-    fn unlink_from_bucket(&mut self, place: Place) {
-        let Entry { key, next_in_bucket, .. } = self.entries[index(place)];
+    fn unlink_from_bucket(&mut self, slot: Slot) {
+        let Entry { key, next_in_bucket, .. } = self.entries[index(slot)];
         let bucket = self.bucket(key);
         let mut link = self.buckets[bucket];
-        if link == Some(place) {
+        if link == Some(slot) {
             self.buckets[bucket] = next_in_bucket;
             return;
         }
         while let Some(before) = link {
             link = self.entries[index(before)].next_in_bucket;
-            if link == Some(place) {
+            if link == Some(slot) {
                 self.entries[index(before)].next_in_bucket = next_in_bucket;
                 return;
             }
         }
     }
 
-    fn unlink_from_order(&mut self, place: Place) {
-        let entry = self.entry(place);
+    fn unlink_from_order(&mut self, slot: Slot) {
+        let entry = self.entry(slot);
         let (older, newer) = (entry.older.take(), entry.newer.take());
         match older {
             Some(older) => self.entry(older).newer = newer,
@@ -125,17 +125,17 @@ impl<V> Lru<V> {
         }
     }
 
-    fn link_as_newest(&mut self, place: Place) {
-        let older = self.newest.replace(place);
-        self.entry(place).older = older;
+    fn link_as_newest(&mut self, slot: Slot) {
+        let older = self.newest.replace(slot);
+        self.entry(slot).older = older;
         match older {
-            Some(older) => self.entry(older).newer = Some(place),
-            None => self.oldest = Some(place),
+            Some(older) => self.entry(older).newer = Some(slot),
+            None => self.oldest = Some(slot),
         }
     }
 
-    fn entry(&mut self, place: Place) -> &mut Entry<V> {
-        &mut self.entries[index(place)]
+    fn entry(&mut self, slot: Slot) -> &mut Entry<V> {
+        &mut self.entries[index(slot)]
     }
 
     /// The bucket of a key. Fingerprints are distributed evenly.
@@ -145,12 +145,12 @@ impl<V> Lru<V> {
     }
 }
 
-fn index(place: Place) -> usize {
-    place.get() as usize - 1
+fn index(slot: Slot) -> usize {
+    slot.get() as usize - 1
 }
 
-fn place_of(index: usize) -> Place {
-    u32::try_from(index + 1).ok().and_then(Place::new).expect("a cache has fewer than 2^32 entries")
+fn slot_of(index: usize) -> Slot {
+    u32::try_from(index + 1).ok().and_then(Slot::new).expect("a cache has fewer than 2^32 entries")
 }
 
 #[cfg(test)]
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_last_is_forgotten_last() {
+    fn the_least_recently_used_entry_is_evicted() {
         let mut memory = Lru::new(2);
         let [web, db, cache] = ["web", "db", "cache"].map(|name| Fingerprint::of(&name));
         *memory.get_or_insert_with(web, || 0) = 1;
@@ -173,7 +173,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_memory_agrees_with_a_list_in_order_of_use(
+        fn the_cache_agrees_with_a_list_in_order_of_use(
             capacity in 1_usize..40,
             keys in prop::collection::vec(0_u8..60, 0..300),
         ) {

@@ -135,7 +135,7 @@ mod tests {
 
     /// D17.2: an invalid event name is replaced by the uid.
     #[test]
-    fn an_object_with_a_name_no_event_may_have_lends_its_uid() {
+    fn the_name_of_an_event_may_use_the_uid() {
         let by_uid = "6ecd1d8e-3b4f-4a70-9d5c-2f5a0d1e7b11.1886999c36a18000";
         assert_eq!(event_name_of("system:node"), by_uid);
         assert_eq!(event_name_of(&"a".repeat(237)), by_uid);
@@ -144,7 +144,7 @@ mod tests {
 
     /// D17.2: events about cluster-scoped objects are in `default`.
     #[test]
-    fn an_event_lives_in_the_namespace_of_its_object() {
+    fn an_event_is_in_the_namespace_of_its_object() {
         let mut subject = subject("web");
         subject.namespace = Some("shop".into());
         assert_eq!(subject.event_namespace(), "shop".into());

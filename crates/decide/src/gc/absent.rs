@@ -23,11 +23,11 @@ pub struct AbsentOwners {
 impl AbsentOwners {
     /// An empty cache of the default size.
     pub fn new() -> Self {
-        Self::with_room_for(ABSENT_OWNERS_MAX)
+        Self::with_capacity(ABSENT_OWNERS_MAX)
     }
 
     /// An empty cache of this capacity.
-    pub fn with_room_for(max: usize) -> Self {
+    pub fn with_capacity(max: usize) -> Self {
         Self { max, clock: 0, last_use: BTreeMap::new(), by_last_use: BTreeMap::new() }
     }
 

@@ -88,9 +88,9 @@ impl Condition {
 }
 
 /// A condition that is true if there is a message; otherwise it is false with the reason and message for success.
-fn condition(condition_type: &str, well: (&str, &str), trouble: &str, message: Option<String>) -> Condition {
+fn condition(condition_type: &str, well: (&str, &str), reason: &str, message: Option<String>) -> Condition {
     let (status, reason, message) = match message {
-        Some(message) => (ConditionStatus::True, trouble, message),
+        Some(message) => (ConditionStatus::True, reason, message),
         None => (ConditionStatus::False, well.0, well.1.to_owned()),
     };
     Condition {

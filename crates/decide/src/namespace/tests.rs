@@ -21,14 +21,14 @@ fn holding(remaining_content: &RemainingContent) -> Vec<(String, String)> {
 
 /// A6.5: pods are deleted before everything else.
 #[test]
-fn pods_are_waited_for_before_anything_else_goes() {
+fn pods_are_deleted_before_everything_else() {
     assert!(pods_first(1));
     assert!(!pods_first(0));
 }
 
 /// A6.5: an empty namespace is finalized, and its conditions report success.
 #[test]
-fn an_empty_namespace_may_go() {
+fn an_empty_namespace_is_finalized() {
     assert_eq!(next(&RemainingContent::default()), NextStep::Finalize);
     assert_eq!(holding(&RemainingContent::default()), []);
     assert_eq!(conditions(&RemainingContent::default()).len(), 5);
@@ -36,7 +36,7 @@ fn an_empty_namespace_may_go() {
 
 /// A6.5: while pods terminate, their grace period determines when to check again.
 #[test]
-fn terminating_pods_are_given_their_time() {
+fn the_next_check_follows_the_grace_period_of_pods() {
     let remaining_content =
         RemainingContent { pod_grace: Some(Duration::from_secs(30)), ..left(&[("", "pods", 2)]) };
     assert_eq!(next(&remaining_content), NextStep::CheckAgain(Duration::from_secs(16)));
@@ -46,7 +46,7 @@ fn terminating_pods_are_given_their_time() {
 
 /// A6.5: remaining finalizers are named in a condition, and waited for.
 #[test]
-fn finalizers_are_named() {
+fn remaining_finalizers_are_reported() {
     let finalizers = BTreeMap::from([("example.com/hold".to_owned(), 2)]);
     let remaining_content =
         RemainingContent { finalizers, ..left(&[("", "secrets", 1), ("apps", "deployments", 1)]) };
@@ -63,7 +63,7 @@ fn finalizers_are_named() {
 
 /// A6.5: refused requests and failed discovery are reported in conditions and retried.
 #[test]
-fn refusals_and_silent_groups_are_reported_and_tried_again() {
+fn refused_requests_and_failed_discovery_are_reported_and_retried() {
     let refused = RemainingContent { failures: ["no".to_owned()].into(), ..RemainingContent::default() };
     assert_eq!(next(&refused), NextStep::Retry);
     assert_eq!(holding(&refused)[0].1, "Failed to delete all resource types, 1 remaining: no");
@@ -74,7 +74,7 @@ fn refusals_and_silent_groups_are_reported_and_tried_again() {
 }
 
 #[test]
-fn conditions_are_written_when_they_say_something_new() {
+fn conditions_are_written_when_they_change() {
     let first = merge(&[], conditions(&left(&[("", "pods", 2)])), NOON).unwrap();
     assert!(first.iter().all(|condition| condition.last_transition == Some(NOON)));
     assert_eq!(merge(&first, conditions(&left(&[("", "pods", 2)])), noon_plus(9)), None);

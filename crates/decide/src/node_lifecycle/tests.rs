@@ -15,7 +15,7 @@ fn tolerates(key: &str, seconds: Option<i64>) -> Toleration {
 }
 
 #[test]
-fn a_node_is_silent_when_it_has_given_no_sign_of_life_for_long_enough() {
+fn a_node_without_heartbeats_for_the_grace_period_is_unknown() {
     let (mut heartbeats, node) = (Heartbeats::default(), Name::from("n1"));
     assert!(!heartbeats.record(&node, "1".to_owned(), at(0)));
     assert!(!heartbeats.record(&node, "1".to_owned(), at(49)));
@@ -30,7 +30,7 @@ fn a_node_is_silent_when_it_has_given_no_sign_of_life_for_long_enough() {
 }
 
 #[test]
-fn the_taint_says_why_a_node_is_not_ready() {
+fn the_taint_has_the_reason_why_a_node_is_not_ready() {
     assert_eq!(
         [ReadyStatus::True, ReadyStatus::False, ReadyStatus::Unknown].map(taint_of),
         [None, Some(NOT_READY), Some(UNREACHABLE)]

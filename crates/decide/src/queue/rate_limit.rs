@@ -92,7 +92,7 @@ mod tests {
 
     /// D2.2: a forgotten key starts over.
     #[test]
-    fn a_forgotten_key_starts_over() {
+    fn the_backoff_of_a_forgotten_key_starts_over() {
         let mut limiter = RateLimiter::new();
         limiter.delay("web", NOON);
         limiter.delay("web", NOON);

@@ -84,7 +84,7 @@ mod tests {
 
     /// D2.3: fifteen requeues, and the 16th failure drops the key.
     #[test]
-    fn a_deployment_is_given_up_at_the_sixteenth_failure() {
+    fn a_deployment_is_dropped_at_the_sixteenth_failure() {
         let after = |requeues| RetryPolicy::DEPLOYMENT.after(Outcome::Failure, requeues);
         assert!((0..15).all(|requeues| after(requeues) == RetryDecision::Requeue));
         assert_eq!(after(15), RetryDecision::GiveUp);
@@ -93,7 +93,7 @@ mod tests {
 
     /// D2.2: a terminating namespace counts as success, for Deployments only.
     #[test]
-    fn only_a_deployment_makes_its_peace_with_a_namespace_that_is_going_away() {
+    fn only_deployments_ignore_a_terminating_namespace() {
         let after = |policy: RetryPolicy| policy.after(Outcome::NamespaceTerminating, 3);
         assert_eq!(after(RetryPolicy::DEPLOYMENT), RetryDecision::Forget);
         assert_eq!(after(RetryPolicy::REPLICA_SET), RetryDecision::Requeue);
@@ -110,7 +110,7 @@ mod tests {
 
     /// D2.2: success forgets earlier failures.
     #[test]
-    fn success_forgets_the_failures() {
+    fn success_resets_the_backoff() {
         for policy in [RetryPolicy::DEPLOYMENT, RetryPolicy::REPLICA_SET, RetryPolicy::GARBAGE_COLLECTOR] {
             assert_eq!(policy.after(Outcome::Success, 40), RetryDecision::Forget);
         }

@@ -66,7 +66,7 @@ mod tests {
 
     /// D2.3: ten a second, a hundred at once.
     #[test]
-    fn a_burst_is_free_and_what_follows_is_spaced_by_the_period() {
+    fn a_burst_is_free_and_later_tokens_are_spaced_by_the_period() {
         let mut bucket = ten_a_second();
         assert!((0..100).all(|_| bucket.reserve(NOON).is_zero()));
         assert_eq!(bucket.reserve(NOON), Duration::from_millis(100));

@@ -19,7 +19,7 @@ pub struct WorkQueue<K> {
     states: BTreeMap<K, State>,
     delayed: Delayed<K>,
     limiter: RateLimiter<K>,
-    intake: Intake,
+    state: QueueState,
     adds: u64,
     handed_out: u64,
     retries: u64,
@@ -47,9 +47,9 @@ enum State {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Intake {
+enum QueueState {
     Open,
-    Closed,
+    ShuttingDown,
 }
 
 // === impl WorkQueue: work ===
@@ -62,7 +62,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
             states: BTreeMap::new(),
             delayed: Delayed::new(),
             limiter: RateLimiter::new(),
-            intake: Intake::Open,
+            state: QueueState::Open,
             adds: 0,
             handed_out: 0,
             retries: 0,
@@ -78,7 +78,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
     /// Adds `key` after `delay`; of several delays of one key the one that ends first wins.
     pub fn add_after(&mut self, key: K, delay: Duration, now: Timestamp) {
         self.release_due(now);
-        if self.intake == Intake::Closed {
+        if self.state == QueueState::ShuttingDown {
             return;
         }
         self.retries = self.retries.saturating_add(1);
@@ -159,13 +159,13 @@ impl<K: Ord + Clone> WorkQueue<K> {
     /// Accepts no more keys and drops those that are delayed; ready keys are still returned.
     pub fn shut_down(&mut self, now: Timestamp) {
         self.release_due(now);
-        self.intake = Intake::Closed;
+        self.state = QueueState::ShuttingDown;
         self.delayed.clear();
     }
 
     /// Whether the queue was shut down.
     pub fn is_shutting_down(&self) -> bool {
-        self.intake == Intake::Closed
+        self.state == QueueState::ShuttingDown
     }
 
     /// Whether the queue was shut down and no key is ready or running.
@@ -181,7 +181,7 @@ impl<K: Ord + Clone> WorkQueue<K> {
     }
 
     fn make_ready(&mut self, key: K, added: Timestamp) {
-        if self.intake == Intake::Closed {
+        if self.state == QueueState::ShuttingDown {
             return;
         }
         match self.states.get(&key) {

@@ -19,7 +19,7 @@ pub fn is_available(now: Timestamp, pod: &Pod, min_ready_seconds: i32) -> bool {
 ///
 /// If no pod has a readiness time, a requeue after `minReadySeconds` is the fallback. A pod that would take longer
 /// has a readiness time in the future: the clock was set back, and may be corrected before that.
-pub(super) fn next_look<'a>(
+pub(super) fn next_available_at<'a>(
     now: Timestamp,
     set: &ReplicaSet,
     status: &ReplicaSetStatus,
@@ -42,11 +42,11 @@ pub(super) fn first_available<'a>(
     min_ready_seconds: i32,
     active: impl IntoIterator<Item = &'a Pod>,
 ) -> Option<Timestamp> {
-    let moment = |pod: &Pod| match pod.readiness {
+    let next = |pod: &Pod| match pod.readiness {
         Readiness::Ready { since: Some(since) } => Some(available_at(since, min_ready_seconds)),
         Readiness::Ready { since: None } | Readiness::NotReady => None,
     };
-    active.into_iter().filter_map(moment).filter(|moment| *moment > now).min()
+    active.into_iter().filter_map(next).filter(|time| *time > now).min()
 }
 
 fn available_at(ready_since: Timestamp, min_ready_seconds: i32) -> Timestamp {

@@ -89,7 +89,7 @@ pub struct SyncReport {
     /// The reason why the set waits.
     pub waiting_on: WaitingOn,
     /// When the status may change without any event, because time has passed.
-    pub next_look: Option<Timestamp>,
+    pub next_available_at: Option<Timestamp>,
 }
 
 /// Decides which pods to create or to delete.
@@ -120,7 +120,8 @@ pub fn report(
     manage_result: &ManageResult,
 ) -> SyncReport {
     let status = status::calculate(now, observed, &manage_result.result);
-    let next_look = availability::next_look(now, observed.set, &status, observed.active.iter().copied());
+    let next_available_at =
+        availability::next_available_at(now, observed.set, &status, observed.active.iter().copied());
     let waiting_on = match &manage_result.result {
         Ok(()) => decision.waiting_on.clone(),
         Err(error) => WaitingOn::refused(error),
@@ -129,7 +130,7 @@ pub fn report(
         status: status::to_write(observed, status),
         result: manage_result.result.clone(),
         waiting_on,
-        next_look,
+        next_available_at,
     }
 }
 
@@ -156,7 +157,7 @@ impl SyncReport {
         if self.result.is_err() {
             return Wake::Soon;
         }
-        let until_available = self.next_look.map(|moment| moment.since(current));
+        let until_available = self.next_available_at.map(|time| time.since(current));
         // No event follows a pod that was created and deleted between two lists of the pod cache.
         let is_expecting = matches!(self.waiting_on, WaitingOn::Expectations { .. });
         let until_expired = is_expecting.then_some(EXPECTATIONS_TIMEOUT + Duration::from_secs(1));

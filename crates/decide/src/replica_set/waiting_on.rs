@@ -126,7 +126,7 @@ impl fmt::Display for WaitingOn {
                 write!(f, "ready pods to become available, the next at {until}")
             }
             Self::MinReadySeconds { until: None } => {
-                f.write_str("ready pods to become available, which do not say since when they are ready")
+                f.write_str("ready pods to become available, without a readiness transition time")
             }
         }
     }

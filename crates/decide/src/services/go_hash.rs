@@ -40,7 +40,7 @@ mod tests {
 
     /// The orders in which kube-controller-manager 1.37 wrote the ports a to h of one Service.
     #[test]
-    fn ports_come_in_the_order_of_kube_controller_manager() {
+    fn ports_are_in_the_order_of_kube_controller_manager() {
         let ports: Vec<EndpointPort> = (0..8_u8)
             .map(|nth| EndpointPort {
                 name: char::from(b'a' + nth).to_string(),

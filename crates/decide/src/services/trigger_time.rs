@@ -22,7 +22,7 @@ struct Seen {
 
 impl TriggerTimes {
     /// Returns the oldest time that is new since the last call for this Service, and remembers all of them.
-    pub fn look(&mut self, service: &Service, pods: &[&Pod]) -> Option<Timestamp> {
+    pub fn observe(&mut self, service: &Service, pods: &[&Pod]) -> Option<Timestamp> {
         let dated = |pod: &&Pod| Some((pod.meta.name.clone(), pod.readiness_changed?));
         let now = Seen { service: service.meta.created, pods: pods.iter().filter_map(dated).collect() };
         let Some(before) = self.by_service.insert(service.meta.key(), now.clone()) else {

@@ -50,7 +50,7 @@ fn every_row_of_the_claiming_table_holds() {
 
 /// D18: after a Deployment was deleted and recreated with its name, the old sets still name the old uid.
 #[test]
-fn sets_of_a_namesake_are_not_ours() {
+fn sets_of_an_earlier_deployment_of_the_name_are_not_owned() {
     let before = deployment("web");
     let mut after = deployment("web");
     after.meta.uid = "another-uid".into();

@@ -37,7 +37,7 @@ fn the_same_condition_again_is_no_change() {
 
 /// D15.2: another reason replaces it at the end; the transition time moves only with the status.
 #[test]
-fn another_condition_moves_to_the_end() {
+fn a_changed_condition_moves_to_the_end() {
     let other = DeploymentCondition {
         condition_type: DeploymentConditionType::Other("Mine".to_owned()),
         ..available(ConditionStatus::True, "Whatever")
@@ -58,7 +58,7 @@ fn another_condition_moves_to_the_end() {
 
 /// D15.4: all four must hold.
 #[test]
-fn complete_needs_all_updated_none_old_all_available_and_observed() {
+fn a_rollout_is_complete_if_all_pods_are_updated_and_available_and_the_spec_is_observed() {
     let web = deployment("web").size(5);
     let complete = |replicas, updated, available| {
         is_complete(&web, &web.clone().reported(replicas, updated, available).status)
@@ -74,7 +74,7 @@ fn complete_needs_all_updated_none_old_all_available_and_observed() {
 
 /// D15.5: each of the four changes alone is progress, and nothing else is.
 #[test]
-fn four_signs_of_progress() {
+fn four_changes_count_as_progress() {
     let status = |replicas: u16, updated: u16, ready: u16, available: u16| {
         let mut status = deployment("web").reported(replicas, updated, available).status;
         status.ready = ready.into();

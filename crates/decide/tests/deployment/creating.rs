@@ -22,7 +22,7 @@ fn refused(kind: RefusalKind, message: &str) -> RefusedStep {
 
 /// D6.8: the format of a hash, and everything it must depend on.
 #[test]
-fn the_hash_depends_on_template_and_collisions_and_forms_no_words() {
+fn the_hash_depends_on_template_and_collisions_and_has_no_vowels() {
     let hash = |image: &str, collisions| template_hash(&template(image), collisions);
     let all =
         [hash("a", None), hash("b", None), hash("a", Some(0)), hash("a", Some(1)), hash("a", Some(256))];
@@ -46,7 +46,7 @@ fn the_hash_depends_on_template_and_collisions_and_forms_no_words() {
 
 /// D6.9: the Deployment's name is truncated so that the hash always fits.
 #[test]
-fn a_long_name_gives_way_to_the_hash() {
+fn a_long_name_is_truncated_for_the_hash() {
     let web = deployment("web");
     let hash = template_hash(&web.template, None);
     assert_eq!(draft_of(&decided(&web, &[])).name.as_str(), format!("web-{hash}"));
@@ -122,7 +122,7 @@ fn existing(web: &gantry_model::Deployment, set: ReplicaSet) -> RefusedStep {
 
 /// D6.12: an existing set of that name with our uid and template is the new set: an earlier attempt did succeed.
 #[test]
-fn our_own_set_of_that_name_is_taken_for_the_new_one() {
+fn an_owned_set_of_that_name_is_the_new_set() {
     let web = deployment("web");
     let ours = replica_set("x").owned_by(&web).size(1).sized_for(3, 4);
     let decision = decided_after(existing(&web, ours), &web, &[]);
@@ -170,7 +170,7 @@ fn a_set_the_cache_has_not_seen_is_retried() {
 
 /// D6.13: in a terminating namespace the sync fails without an event.
 #[test]
-fn a_terminating_namespace_fails_silently() {
+fn a_terminating_namespace_fails_without_an_event() {
     let decision =
         decided_after(refused(RefusalKind::NamespaceTerminating, "going"), &deployment("web"), &[]);
     assert_eq!(decision.result, SyncResult::Failed(SyncError::NamespaceTerminating));
@@ -212,7 +212,7 @@ fn the_closing_report_builds_on_the_creation() {
 /// D18: a Deployment that had sets and has none any more may have been deleted itself. One that never had any,
 /// or still has some, is not read live.
 #[test]
-fn a_deployment_whose_sets_are_all_gone_is_read_again_before_they_are_replaced() {
+fn a_deployment_without_sets_is_read_again_before_they_are_recreated() {
     let web = deployment("web").size(2);
     let must_be_confirmed = |web: &gantry_model::Deployment, sets: &[&ReplicaSet]| {
         let observed =

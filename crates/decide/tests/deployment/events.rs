@@ -15,7 +15,7 @@ fn events_name_their_source_as_kubernetes_does() {
 /// D17.1: pause, resume, a missed deadline, completion, clean-up and deletion are reported by conditions, not by
 /// events.
 #[test]
-fn most_things_are_reported_by_conditions() {
+fn most_results_are_reported_without_events() {
     let web = deployment("web").size(1).annotated(keys::REVISION, "2");
     let set = |web: &gantry_model::Deployment, available| {
         replica_set("new").owned_by(web).revision(2).size(1).available(available).sized_for(1, 2)

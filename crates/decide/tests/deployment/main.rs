@@ -1,6 +1,6 @@
 //! The Deployment rules, as small stories. Handles (D1.1 …) name the rule that a test is about.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod claiming;
 mod conditions;

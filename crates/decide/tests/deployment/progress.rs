@@ -45,7 +45,7 @@ fn without_a_deadline_there_is_no_progressing_condition() {
 
 /// D16.2: after a finished rollout a dip in availability starts no deadline.
 #[test]
-fn a_dip_after_the_rollout_starts_no_deadline() {
+fn unavailability_after_the_rollout_starts_no_deadline() {
     let web = recorded(ConditionStatus::True, "NewReplicaSetAvailable");
     let dipped = progress_at(9000, &web, &[new(&web, 1)]).unwrap();
     assert_eq!((dipped.reason.as_str(), dipped.last_update), ("NewReplicaSetAvailable", Some(noon_plus(0))));
@@ -55,7 +55,7 @@ fn a_dip_after_the_rollout_starts_no_deadline() {
 
 /// D16.2: a new rollout, with old pods besides the new ones, ends that state.
 #[test]
-fn a_new_rollout_leaves_the_finished_state() {
+fn a_new_rollout_ends_the_complete_state() {
     let web = recorded(ConditionStatus::True, "NewReplicaSetAvailable").reported(4, 0, 3);
     let old = replica_set("old").owned_by(&web).image("old:1").created(noon_plus(-9)).size(3).available(3);
     let new = replica_set("new").owned_by(&web).revision(1).size(1).sized_for(3, 4);
@@ -68,7 +68,7 @@ fn a_new_rollout_leaves_the_finished_state() {
 
 /// D16, step 3: the deadline of a new rollout does not count from the completion of the previous one.
 #[test]
-fn a_new_rollout_has_not_timed_out_before_it_moved() {
+fn a_new_rollout_has_not_timed_out_before_it_progressed() {
     let web = recorded(ConditionStatus::True, "NewReplicaSetAvailable").reported(4, 1, 3);
     let old = replica_set("old").owned_by(&web).image("old:1").created(noon_plus(-9)).size(3).available(3);
     let new = replica_set("new").owned_by(&web).revision(1).size(1).sized_for(3, 4);
@@ -87,7 +87,7 @@ fn a_complete_rollout_has_successfully_progressed() {
 
 /// D16, step 3: progress renews the update time even under the same reason, and clears a missed deadline.
 #[test]
-fn progress_renews_the_clock() {
+fn progress_restarts_the_deadline() {
     let web = recorded(ConditionStatus::True, "ReplicaSetUpdated");
     let renewed = progress_at(30, &web, &[new(&web, 2)]).unwrap();
     assert_eq!((renewed.last_update, renewed.last_transition), (Some(noon_plus(30)), Some(noon_plus(0))));
@@ -177,7 +177,7 @@ fn failures_of_the_sets_are_shown() {
 /// D15.1, D15.2, D15.3: a failure that persists is left as first recorded; another reason replaces it, and its
 /// transition time changes only with its status.
 #[test]
-fn a_failure_that_stands_is_left_alone() {
+fn a_persistent_failure_is_left_alone() {
     let shown = |status: ConditionStatus, reason: &str| {
         let mut web = web();
         web.status.conditions.push(DeploymentCondition {

@@ -24,7 +24,7 @@ fn count() -> BoxedStrategy<Replicas> {
     edge().prop_map(|n| Replicas::parse(Some(n))).boxed()
 }
 
-fn moment() -> BoxedStrategy<Timestamp> {
+fn timestamp() -> BoxedStrategy<Timestamp> {
     prop_oneof![
         Just(Timestamp::from_nanos(i64::MIN)),
         Just(Timestamp::from_nanos(i64::MAX)),
@@ -79,7 +79,7 @@ prop_compose! {
         (rollback, revision) in (proptest::option::weighted(0.2, written_number()), proptest::option::of(written_number())),
         (reported, available, collisions) in (count(), count(), proptest::option::of(edge())),
         (generation, observed) in (any::<i64>(), any::<i64>()),
-        (why, since) in (reason(), moment()),
+        (why, since) in (reason(), timestamp()),
     ) -> Deployment {
         let mut web = deployment("web").image(&format!("nginx:{image}")).progressing(ConditionStatus::True, why, since);
         (web.replicas, web.strategy, web.paused) = (replicas, strategy, paused);
@@ -160,10 +160,10 @@ proptest! {
 
     /// No input panics, and the same snapshot gives the same decision, in whatever order the sets were listed.
     #[test]
-    fn any_input_is_decided_on_and_the_same_again(
+    fn decisions_are_total_and_deterministic(
         web in any_deployment().boxed(),
         mut sets in proptest::collection::vec(any_set().boxed(), 0..6),
-        now in moment(),
+        now in timestamp(),
         refused in refused(),
         pods in 0..3usize,
     ) {
@@ -181,7 +181,7 @@ proptest! {
 
     /// A new rolling update never requests more than N + S pods, nor a negative number.
     #[test]
-    fn sizes_stay_within_what_the_api_can_say(web in any_deployment().boxed(), sets in proptest::collection::vec(any_set(), 0..4)) {
+    fn sizes_stay_within_the_range_of_the_api(web in any_deployment().boxed(), sets in proptest::collection::vec(any_set(), 0..4)) {
         let decision = decided_with(noon_plus(0), &web, &sets, &[], None);
         for size in requested_sizes(&decision) {
             prop_assert!(size.get() >= 0 && size <= Replicas::MAX);
@@ -203,7 +203,7 @@ proptest! {
 
     /// A hash always has the right format.
     #[test]
-    fn a_hash_has_its_shape(image in ".{0,20}", collisions in proptest::option::of(any::<i32>())) {
+    fn a_hash_has_the_expected_format(image in ".{0,20}", collisions in proptest::option::of(any::<i32>())) {
         let hash = template_hash(&gantry_testkit::template(&image), collisions);
         prop_assert!((1..=10).contains(&hash.len()) && hash.bytes().all(|c| b"456789bcdf".contains(&c)), "{}", hash);
     }

@@ -22,7 +22,7 @@ fn with_pods(web: &Deployment, sets: &[ReplicaSet], pods: &[Pod]) -> Decision {
 
 /// D§10.2, D20: the old set is scaled to zero, its pods are waited for, then the new set is created.
 #[test]
-fn old_pods_go_before_new_ones_come() {
+fn old_pods_are_deleted_before_new_ones_are_created() {
     let web = web();
     let running = old(&web).size(2).available(2);
     let stopped = with_pods(&web, &[running], &[]);

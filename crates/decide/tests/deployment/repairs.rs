@@ -32,7 +32,7 @@ fn abandoned(web: &Deployment) -> ReplicaSet {
 
 /// D10.1: after an undo, the pods that the restored set still reports and is about to delete do not count.
 #[test]
-fn pods_that_are_about_to_go_do_not_count_as_available() {
+fn pods_to_be_deleted_do_not_count_as_available() {
     let web = web();
     let shrinking = restored(&web).pods(1).available(1);
     let waiting = decided(&web, &[shrinking.clone(), abandoned(&web)]);
@@ -45,7 +45,7 @@ fn pods_that_are_about_to_go_do_not_count_as_available() {
 /// D10.1: a set that fails to remove its pods is not waited for, but they do not count before it has observed its new
 /// size.
 #[test]
-fn pods_that_could_not_be_removed_do_not_count_until_looked_at() {
+fn pods_that_could_not_be_removed_do_not_count_until_observed() {
     let web = web();
     let mut failing = restored(&web).pods(1).available(1);
     failing.status.conditions.push(ReplicaSetCondition {
@@ -80,7 +80,7 @@ fn a_refused_scale_down_is_tried_again() {
 /// D§10.2: Recreate waits until the old sets' controller has observed their size of zero; it may be about to
 /// create a pod.
 #[test]
-fn recreate_waits_until_old_sets_have_seen_their_size() {
+fn recreate_waits_until_old_sets_have_observed_their_size() {
     let web = web().recreate();
     let mut emptied = abandoned(&web).size(0).available(0);
     emptied.meta.generation = 2;

@@ -78,7 +78,7 @@ fn an_empty_revision_counts_as_zero() {
 
 /// D6.3: a changed minReadySeconds alone is written, and the Deployment's annotation follows in the next sync.
 #[test]
-fn min_ready_seconds_is_copied_and_the_deployment_waits_its_turn() {
+fn min_ready_seconds_is_copied_before_the_annotation_of_the_deployment() {
     let mut web = deployment("web").deadline(None);
     web.min_ready_seconds = 7;
     let set = replica_set("new").owned_by(&web).revision(1).size(3).sized_for(3, 4);
@@ -93,7 +93,7 @@ fn min_ready_seconds_is_copied_and_the_deployment_waits_its_turn() {
 /// D6.4, D6.7: the revision of an up-to-date set is copied to the Deployment with the status, which changes no
 /// generation; with a deadline the set is also reported as found, once.
 #[test]
-fn a_set_in_step_hands_its_revision_to_the_deployment() {
+fn the_revision_of_an_up_to_date_set_is_copied_to_the_deployment() {
     let web = deployment("web");
     let set = replica_set("new").owned_by(&web).revision(4).size(3).sized_for(3, 4);
     let decision = decided(&web, std::slice::from_ref(&set));
@@ -115,7 +115,7 @@ fn a_set_in_step_hands_its_revision_to_the_deployment() {
 
 /// D6.5: the oldest revisions are dropped so that the history does not exceed its maximum length.
 #[test]
-fn the_history_forgets_the_oldest_to_keep_its_length() {
+fn the_revision_history_drops_the_oldest_beyond_its_length() {
     assert_eq!(append_to_history("", "3"), "3");
     assert_eq!(append_to_history("1,2", "3"), "1,2,3");
     assert_eq!(append_to_history(",2", "3"), "3", "a history that begins with a comma counts as empty");
@@ -136,7 +136,7 @@ fn the_history_forgets_the_oldest_to_keep_its_length() {
 
 /// D5.5: an earlier template has a set already: nothing is created.
 #[test]
-fn going_back_reuses_the_earlier_set() {
+fn a_rollback_reuses_the_earlier_set() {
     let web = deployment("web")
         .image("nginx:1")
         .rolling(gantry_model::Limit::Count(1), gantry_model::Limit::Count(0));

@@ -39,7 +39,7 @@ fn edit(web: &Deployment, sets: &[ReplicaSet]) -> DeploymentEdit {
 
 /// D12: template and user annotations of a revision are restored, the Deployment's own annotations stay.
 #[test]
-fn a_revision_comes_back_with_its_annotations() {
+fn a_rollback_restores_template_and_annotations() {
     let web = web("1").annotated("team", "now").annotated("new", "note").annotated(keys::LAST_APPLIED, "{}");
     let mut sets = sets(&web);
     sets[0] = sets[0].clone().annotated("team", "then").annotated(keys::DESIRED_REPLICAS, "9");
@@ -82,7 +82,7 @@ fn zero_means_the_revision_before_the_last() {
 
 /// D12: an impossible rollback is reported by an event, and the request is removed.
 #[test]
-fn what_cannot_be_done_is_said() {
+fn an_impossible_rollback_is_reported() {
     let only_one = |rollback_to: &str| {
         let web = web(rollback_to);
         let sets = vec![sets(&web)[2].clone().revision(1)];
@@ -134,7 +134,7 @@ fn decided_revision(web: &Deployment, sets: &[ReplicaSet]) -> Option<String> {
 
 /// D12, step 1: the set of the present template is created first, so that it can be restored later.
 #[test]
-fn the_present_template_gets_its_set_first() {
+fn the_current_template_gets_its_set_before_a_rollback() {
     let web = web("1").image("never-rolled:1");
     let lines = lines(&decided(&web, &sets(&web)));
     assert!(lines[0].starts_with("create web-"), "{lines:?}");

@@ -22,7 +22,7 @@ fn new(web: &Deployment, size: u16, available: u16) -> ReplicaSet {
 
 /// D§10.1: one sync grows or shrinks, never both.
 #[test]
-fn a_sync_that_grows_does_not_shrink() {
+fn a_sync_that_scales_up_does_not_scale_down() {
     let web = web();
     let decision = decided(&web, &[old(&web, 8, 8), new(&web, 3, 3)]);
     assert_eq!(sizes(&decision), ["scale new 3 -> 5"], "although 3 old ones could be deleted");
@@ -59,7 +59,7 @@ fn size_and_annotations_go_in_one_write() {
 
 /// D10.1, D10.5: the reasons why a rollout waits are reported: the ceiling, the floor, and the pods behind both.
 #[test]
-fn a_stuck_rollout_says_what_holds_it() {
+fn a_stuck_rollout_reports_what_it_waits_for() {
     let web = web();
     let decision = decided(&web, &[old(&web, 8, 8), new(&web, 5, 0)]);
     assert_eq!(sizes(&decision), [""; 0]);
@@ -75,7 +75,7 @@ fn a_stuck_rollout_says_what_holds_it() {
 
 /// D10.1: new pods that are available beyond the new set's size increase the number of old pods to delete.
 #[test]
-fn more_new_pods_than_asked_for_let_more_old_ones_go() {
+fn surplus_new_pods_increase_the_old_pods_to_delete() {
     let web = web();
     let decision = decided(&web, &[old(&web, 9, 0), new(&web, 4, 6)]);
     assert_eq!(sizes(&decision), ["scale old 9 -> 2"], "13 pods, at least 8, and 2 more than desired");
@@ -90,7 +90,7 @@ fn a_finished_rollout_waits_for_nothing() {
 
 /// D10.2: unavailable pods are deleted first, from the oldest set on, and no more than may be deleted in all.
 #[test]
-fn unhealthy_pods_go_first_and_no_more_than_may_go() {
+fn unhealthy_pods_are_deleted_first_within_the_limit() {
     let web = web();
     let decision = decided(&web, &[old(&web, 8, 6), new(&web, 5, 5)]);
     assert_eq!(
@@ -106,7 +106,7 @@ fn unhealthy_pods_go_first_and_no_more_than_may_go() {
 
 /// D§10.1, step 3: after any scale-down the sync ends: the set has to follow first.
 #[test]
-fn a_sync_that_shrinks_stops_there() {
+fn a_sync_that_scales_down_ends_there() {
     let mut web = web().reported(10, 10, 10);
     web.revision_history_limit = Some(0.into());
     let mut drained = old(&web, 0, 0).created(noon_plus(-90)).image("old:0");
@@ -123,7 +123,7 @@ fn a_sync_that_shrinks_stops_there() {
 
 /// D10.3: the oldest set drains first.
 #[test]
-fn the_oldest_set_drains_first() {
+fn the_oldest_set_is_scaled_down_first() {
     let web = web();
     let mut older = old(&web, 4, 4).created(noon_plus(-90)).image("old:0");
     older.meta.name = "older".into();
@@ -145,7 +145,7 @@ fn pods_of_an_emptied_set_do_not_count_as_available() {
 
 /// D10.4: a refused scale-down is ignored: the sync continues as if there had been nothing to scale down.
 #[test]
-fn a_refused_shrink_lets_the_sync_go_on() {
+fn a_refused_scale_down_does_not_end_the_sync() {
     let web = web();
     let sets = [old(&web, 8, 8), new(&web, 5, 5)];
     let decision = decided(&web, &sets);

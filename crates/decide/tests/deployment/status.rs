@@ -43,7 +43,7 @@ fn the_counters_are_sums_over_the_sets() {
 
 /// D14: a set without a status has no terminating pods; a status without the field makes the sum unknown.
 #[test]
-fn terminating_pods_are_unknown_when_a_set_is_silent() {
+fn terminating_pods_are_unknown_if_a_set_does_not_report_them() {
     let web = web();
     let mut sets = sets(&web);
     sets[0].status.terminating = None;

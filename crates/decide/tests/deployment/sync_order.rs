@@ -44,7 +44,7 @@ fn an_invalid_selector_fails_the_sync() {
 
 /// D3.4, D14.5, D18: for a Deployment that is being deleted only the status is updated, whatever else is requested.
 #[test]
-fn deletion_comes_before_everything() {
+fn deletion_precedes_everything() {
     let web = deployment("web").paused().annotated(keys::ROLLBACK_TO, "0").size(9);
     let web = web.deleting_since(noon_plus(0)).annotated(keys::REVISION, "1");
     let sets = [
@@ -63,7 +63,7 @@ fn deletion_comes_before_everything() {
 
 /// D3.5, D3.6, D11.3: pause takes precedence over rollback, and the rollback request stays for later.
 #[test]
-fn pause_comes_before_rollback() {
+fn pause_precedes_rollback() {
     let web = deployment("web").paused().annotated(keys::ROLLBACK_TO, "1").image("nginx:2");
     let sets = [replica_set("one").owned_by(&web).image("nginx:1").revision(1)];
     let decision = decided(&web, &sets);
@@ -76,7 +76,7 @@ fn pause_comes_before_rollback() {
 
 /// D3.7: a rollback takes precedence over a scaling event.
 #[test]
-fn rollback_comes_before_scaling() {
+fn rollback_precedes_scaling() {
     let web = deployment("web").size(9).annotated(keys::ROLLBACK_TO, "1").image("nginx:2");
     let sets = [
         replica_set("one").owned_by(&web).image("nginx:1").revision(1).size(1).sized_for(3, 4),
@@ -98,7 +98,7 @@ fn an_unparseable_rollback_is_ignored() {
 
 /// D3.8, D9.1: a scaling event takes precedence over the rollout, so a new template waits for the next sync.
 #[test]
-fn scaling_comes_before_the_rollout() {
+fn scaling_precedes_the_rollout() {
     let web = deployment("web").size(8).image("nginx:2");
     let sets = [replica_set("one").owned_by(&web).image("nginx:1").revision(1).size(4).sized_for(4, 5)];
     assert_eq!(sizes(&decided(&web, &sets)), ["scale one 4 -> 8"]);

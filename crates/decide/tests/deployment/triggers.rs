@@ -47,13 +47,13 @@ fn changed(set: &ReplicaSet, change: impl FnOnce(&mut ReplicaSet)) -> ReplicaSet
 
 /// D1.1: a change of a Deployment enqueues it.
 #[test]
-fn a_deployment_wakes_itself() {
+fn a_changed_deployment_is_enqueued() {
     assert_eq!(on_deployment(&deployment("web")), ObjectKey::new("default", "web"));
 }
 
 /// D1.2, D1.7: an owned set enqueues its owner, an orphan every Deployment that might adopt it.
 #[test]
-fn an_added_set_wakes_its_owner_or_all_who_match() {
+fn an_added_set_enqueues_its_owner_or_all_that_match() {
     let (web, also, mut other) = (deployment("web"), deployment("also"), deployment("other"));
     other.selector = Ok(selector(&[("app", "other")]));
     let caches = caches(&[&web, &also, &other]);
@@ -96,7 +96,7 @@ fn a_controller_reference_resolves_by_kind_name_and_uid() {
 
 /// D1.4: the old owner and the new one are enqueued; an orphan enqueues only if its labels or owners changed.
 #[test]
-fn an_updated_set_wakes_both_owners() {
+fn an_updated_set_enqueues_both_owners() {
     let (web, also) = (deployment("web"), deployment("also"));
     let found = caches(&[&web, &also]);
     let set = replica_set("rs").owned_by(&web);
@@ -119,7 +119,7 @@ fn an_updated_set_wakes_both_owners() {
 
 /// D1.4: a controller reference that changed in any field counts as changed.
 #[test]
-fn a_changed_field_of_the_reference_wakes_the_owner_it_named() {
+fn a_changed_reference_enqueues_the_previous_owner() {
     let web = deployment("web");
     let found = caches(&[&web]);
     let set = replica_set("rs").owned_by(&web);
@@ -129,7 +129,7 @@ fn a_changed_field_of_the_reference_wakes_the_owner_it_named() {
 
 /// D1.5, D1.8: a deleted set enqueues its owner, however stale its last known state; an orphan enqueues none.
 #[test]
-fn a_deleted_set_wakes_its_owner() {
+fn a_deleted_set_enqueues_its_owner() {
     let web = deployment("web");
     let found = caches(&[&web]);
     let stale = replica_set("rs").owned_by(&web).size(7);
@@ -139,7 +139,7 @@ fn a_deleted_set_wakes_its_owner() {
 
 /// D1.6: a deleted pod enqueues a Deployment with the strategy Recreate, and no other.
 #[test]
-fn a_deleted_pod_wakes_a_recreating_deployment() {
+fn a_deleted_pod_enqueues_a_recreating_deployment() {
     let woken = |web: &Deployment, set: &ReplicaSet, cached: Option<&ReplicaSet>| {
         let found = Caches { deployments: vec![web.clone()], sets: cached.into_iter().cloned().collect() };
         on_pod_deleted(&pod("p").owned_by(set), &found)

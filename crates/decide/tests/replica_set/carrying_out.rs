@@ -55,7 +55,7 @@ fn quota() -> Refusal {
 
 /// R5.2: batches of one, two, four, and the rest.
 #[test]
-fn batches_double_until_all_is_done() {
+fn batches_double_until_all_pods_are_created() {
     for (calls, sizes) in [
         (0, vec![]),
         (1, vec![1]),
@@ -112,7 +112,7 @@ fn unanswered_calls_count_as_failed() {
 
 /// R5.4: a terminating namespace refuses everything, which is not a failure; the expectation times out.
 #[test]
-fn a_terminating_namespace_is_silent_success() {
+fn a_terminating_namespace_is_success_without_an_event() {
     let closing = || Err(refusal(RefusalKind::NamespaceTerminating, "namespace t1 is being terminated"));
     let (calls, manage_result) = create(7, |_| closing());
     assert_eq!(calls, 7, "a refusal is no failure, so all batches are tried");
@@ -143,7 +143,7 @@ fn deletions_are_reported() {
 
 /// R5.8: a pod that was not deleted is not expected to be; the sync fails unless the pod did not exist any more.
 #[test]
-fn failed_deletions_are_not_expected_and_fail_the_sync_unless_the_pod_was_gone() {
+fn failed_deletions_are_not_expected_and_fail_the_sync_unless_the_pod_was_absent() {
     let deletion = |pod: &str| MetExpectation::Deletion { set: key("web"), pod: key(pod) };
     let mut deleting = PendingDeletions::new(key("web"));
     deleting.answered(&key("a"), Ok(()));

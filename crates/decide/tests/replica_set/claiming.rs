@@ -32,7 +32,7 @@ fn names<'a>(pods: &[&'a Pod]) -> Vec<&'a str> {
 
 /// R4.4: the claiming table for a set that is not being deleted.
 #[test]
-fn a_set_claims_its_own_pods_and_orphans_but_never_those_of_others() {
+fn a_set_claims_its_own_pods_and_orphans_only() {
     let web = replica_set("web").size(2);
     let own = pod("a").owned_by(&web);
     assert_eq!(disposition(&web, &own), "owned");
@@ -46,7 +46,7 @@ fn a_set_claims_its_own_pods_and_orphans_but_never_those_of_others() {
 
 /// O7.5; R3, step 4: a controller reference must match in kind, name and uid, and the namespace must be equal.
 #[test]
-fn pods_that_only_resemble_its_own_are_not_considered() {
+fn pods_with_another_controller_or_labels_are_not_considered() {
     let web = replica_set("web");
     let bent = |bend: fn(&mut OwnerReference)| {
         let mut pod = pod("a").owned_by(&web);
@@ -66,7 +66,7 @@ fn pods_that_only_resemble_its_own_are_not_considered() {
 
 /// R4.1: the live read decides; one refusal applies to all adoptions.
 #[test]
-fn adoption_needs_a_living_set_of_the_same_uid() {
+fn adoption_requires_a_set_of_the_same_uid_that_is_not_being_deleted() {
     let web = meta("web");
     assert_eq!(may_adopt(&web.uid, Some(&web)), Ok(()));
     let mut deleting = web.clone();
@@ -93,7 +93,7 @@ fn a_refused_adoption_fails_the_sync() {
 
 /// R4.2: the patch names the set as controller and the pod by uid; a pod that was deleted is not claimed.
 #[test]
-fn adoption_is_a_patch_that_may_find_the_pod_gone() {
+fn adoption_is_a_patch_that_tolerates_an_absent_pod() {
     let web = replica_set("web");
     let owner = web.reference();
     let body = patch::adopt(&pod("a").meta.uid, &owner);

@@ -80,7 +80,7 @@ fn creations_start_slowly() {
 
 /// Example 5. R6, rules 1 to 3.
 #[test]
-fn pods_in_earlier_stages_go_first() {
+fn pods_in_earlier_phases_are_deleted_first() {
     let web = replica_set("web").size(2);
     let pods = [
         ready(&web, "d", "n1"),
@@ -109,7 +109,7 @@ fn related_pods_on_the_node_decide_unless_the_cost_has() {
 
 /// Examples 8 and 9. R6, rules 3 and 6.
 #[test]
-fn the_newly_ready_pod_goes_and_the_unready_one_before_it() {
+fn unready_pods_are_deleted_before_the_newly_ready_one() {
     let web = replica_set("web").size(1);
     let since = |name, ago: i64| pod(name).owned_by(&web).on("n1").ready_since(noon_plus(-ago));
     let pods = [since("old", 3 * 3600), since("young", 5)];
@@ -124,7 +124,7 @@ fn the_newly_ready_pod_goes_and_the_unready_one_before_it() {
 
 /// Examples 10 and 11. R3.3.
 #[test]
-fn availability_comes_to_the_moment_and_is_waited_for() {
+fn a_pod_is_available_exactly_after_min_ready_seconds_and_the_set_is_requeued() {
     let pod_since = |nanos_ago: i64| {
         pod(&format!("p{nanos_ago}")).ready_since(Timestamp::from_nanos(NOON.as_nanos() - nanos_ago))
     };

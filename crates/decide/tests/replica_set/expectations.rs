@@ -41,7 +41,7 @@ fn expecting_deletions(pods: &[&str]) -> Expectations {
 
 /// R2.1: the expectations of a set are either creations or deletions, and independent of another set's.
 #[test]
-fn new_expectations_take_the_place_of_the_old_ones() {
+fn new_expectations_replace_the_old_ones() {
     let mut expectations = expecting_creations(3);
     assert_eq!(pending(&expectations, NOON), Some((3, 0)));
     expectations.expect_deletions(noon_plus(1), &key("web"), [&key("a"), &key("b")]);
@@ -153,7 +153,7 @@ fn unmet_expectations_suppress_only_pod_actions() {
 
 /// R2.7, R1.2: a new set of the same name has no expectations.
 #[test]
-fn a_deleted_set_leaves_no_expectations_to_its_successor() {
+fn the_expectations_of_a_deleted_set_do_not_apply_to_its_successor() {
     let mut state = ControllerState::default();
     state.expectations.expect_creations(NOON, &key("web"), 5);
     state.lower(&MetExpectation::Everything { set: key("web"), uid: "uid-of-web".into() });
@@ -162,7 +162,7 @@ fn a_deleted_set_leaves_no_expectations_to_its_successor() {
 
 /// R3.1: the state of a set that does not exist any more is dropped, and the sync succeeds.
 #[test]
-fn a_sync_of_a_set_that_is_gone_forgets_it_and_succeeds() {
+fn a_sync_of_a_deleted_set_drops_its_state_and_succeeds() {
     let read =
         ReadVersions::from([(CachedResource::Pods, "9".into()), (CachedResource::ReplicaSets, "9".into())]);
     let mut state = ControllerState::default();
@@ -173,7 +173,7 @@ fn a_sync_of_a_set_that_is_gone_forgets_it_and_succeeds() {
 
 /// R3.1, R2.5: the sync of an existing set begins by reading its expectations.
 #[test]
-fn a_sync_begins_with_the_expectations() {
+fn a_sync_checks_expectations_first() {
     let read =
         ReadVersions::from([(CachedResource::Pods, "9".into()), (CachedResource::ReplicaSets, "9".into())]);
     let web = replica_set("web");

@@ -18,7 +18,7 @@ fn first(world: &World) -> String {
 
 /// R8, quota: one call at a time as a probe, one condition for all of them. R5.2, R7.4, R7.5, R7.6.
 #[test]
-fn a_quota_is_probed_until_it_is_raised() {
+fn creations_are_retried_until_the_quota_is_raised() {
     let mut world = World::settled(web(2));
     world.set.replicas = 10_u16.into();
     world.mode = Mode::Quota(2);
@@ -64,7 +64,7 @@ fn a_template_that_admission_refuses_is_reported() {
 
 /// R8, namespace terminating: no event, and an expectation that times out. R5.4.
 #[test]
-fn a_terminating_namespace_goes_quietly() {
+fn a_terminating_namespace_causes_no_event() {
     let mut world = World::settled(web(0));
     world.set.replicas = 3_u16.into();
     world.mode = Mode::NamespaceTerminating;
@@ -191,7 +191,7 @@ fn a_set_being_deleted_only_reports() {
 
 /// R8, response lost: an unexpected pod appears, and the surplus is deleted. R5.3, R2.4.
 #[test]
-fn a_pod_whose_creation_was_not_answered_turns_up_later() {
+fn a_pod_whose_creation_got_no_response_is_observed_later() {
     let mut world = World::settled(web(0));
     world.set.replicas = 1_u16.into();
     world.mode = Mode::LosingResponses;
@@ -205,7 +205,7 @@ fn a_pod_whose_creation_was_not_answered_turns_up_later() {
 
 /// R5: a large set is created in bursts, each waiting for the pods of the previous one. R5.1, R2.2.
 #[test]
-fn twelve_hundred_pods_come_in_three_turns() {
+fn twelve_hundred_pods_are_created_in_three_bursts() {
     let mut world = World::settled(web(0));
     world.set.replicas = 1200_u16.into();
     let mut turns = Vec::new();
@@ -219,7 +219,7 @@ fn twelve_hundred_pods_come_in_three_turns() {
 
 /// The decision after a restart is the decision before it, except for pods not observed yet. R2.7.
 #[test]
-fn a_restarted_controller_goes_on_where_it_was() {
+fn a_restarted_controller_decides_the_same() {
     let mut world = World::settled(web(3));
     world.set.replicas = 5_u16.into();
     world.sync();

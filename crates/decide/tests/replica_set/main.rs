@@ -1,6 +1,6 @@
 //! The ReplicaSet rules, as small stories. Handles (R1.1 …) name the rule that a test is about.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod carrying_out;
 mod claiming;
@@ -9,10 +9,10 @@ mod expectations;
 mod failures;
 mod managing;
 mod properties;
+mod requeue;
 mod status;
 mod triggers;
 mod victims;
-mod waking;
 mod world;
 mod written_versions;
 

@@ -66,14 +66,14 @@ fn surplus_pods_are_deleted_up_to_the_burst() {
 
 /// R§5.3: the right number of pods is left alone.
 #[test]
-fn nothing_is_done_about_the_right_number_of_pods() {
+fn the_right_number_of_pods_is_left_alone() {
     let web = replica_set("web").size(2);
     assert_eq!(decided(&web, &pods_of(&web, 2)).action, Action::Nothing);
 }
 
 /// R3.2: a set that is being deleted, or that has not observed its own writes, does not act on its pods.
 #[test]
-fn only_a_living_set_that_is_up_to_date_acts() {
+fn only_an_up_to_date_set_that_is_not_being_deleted_acts() {
     let deleting = replica_set("web").size(2).deleting_since(NOON);
     let decision = decided(&deleting, &[]);
     assert_eq!((decision.action, decision.waiting_on), (Action::Nothing, WaitingOn::PendingDeletions));
@@ -89,7 +89,7 @@ fn only_a_living_set_that_is_up_to_date_acts() {
 
 /// R5.5: a pod is named after the set, owned by it, and otherwise equal to the template.
 #[test]
-fn a_new_pod_is_the_template_with_an_owner() {
+fn a_new_pod_has_the_template_and_an_owner() {
     let mut web = replica_set("web").size(1);
     let mut written = template("nginx:1").render();
     let template_meta = written.metadata.as_mut().unwrap();
@@ -120,7 +120,7 @@ fn a_new_pod_is_the_template_with_an_owner() {
 
 /// R5.5: the dash is omitted where the prefix would be invalid; the longest valid name still keeps it.
 #[test]
-fn the_dash_is_left_out_where_the_prefix_would_be_no_name() {
+fn the_dash_is_omitted_if_the_prefix_would_be_invalid() {
     let prefix = |name: &str| pod_draft(&replica_set(name)).unwrap().generate_name;
     let longest = "a".repeat(253);
     for name in ["web", "w", "web-1", "a.b", "0", &longest] {
@@ -133,7 +133,7 @@ fn the_dash_is_left_out_where_the_prefix_would_be_no_name() {
 
 /// R5.5: pods without labels could not be found by the selector. This is a failed creation, with this message.
 #[test]
-fn a_template_without_labels_makes_no_pods() {
+fn a_template_without_labels_creates_no_pods() {
     let mut web = replica_set("web").size(2);
     web.template = labelled_template(&[], "nginx:1");
     let observed = observed(&web, &[]);
@@ -150,7 +150,7 @@ fn a_template_without_labels_makes_no_pods() {
 /// R3.2: if there are fewer pods than were reported, the set may be being deleted with its pods. It is read live before
 /// any pod is replaced.
 #[test]
-fn a_set_whose_pods_are_gone_is_read_again_before_they_are_replaced() {
+fn a_set_without_pods_is_read_again_before_they_are_recreated() {
     for (size, reported, active, must) in
         [(3, 3, 2, true), (3, 0, 0, false), (5, 3, 3, false), (2, 3, 2, false)]
     {

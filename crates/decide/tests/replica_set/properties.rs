@@ -14,7 +14,7 @@ use crate::world::{Mode, World};
 use crate::{creations, deletions, observed};
 
 /// A time near noon, at the ends of the range, or none.
-fn moment() -> impl Strategy<Value = Option<Timestamp>> {
+fn timestamp() -> impl Strategy<Value = Option<Timestamp>> {
     prop_oneof![
         4 => (-40_i64..5).prop_map(|seconds| Some(noon_plus(seconds))),
         1 => any::<i64>().prop_map(|nanos| Some(Timestamp::from_nanos(nanos))),
@@ -23,7 +23,7 @@ fn moment() -> impl Strategy<Value = Option<Timestamp>> {
 }
 
 fn readiness() -> impl Strategy<Value = Readiness> {
-    prop_oneof![Just(Readiness::NotReady), moment().prop_map(|since| Readiness::Ready { since })]
+    prop_oneof![Just(Readiness::NotReady), timestamp().prop_map(|since| Readiness::Ready { since })]
 }
 
 fn phase() -> impl Strategy<Value = Phase> {
@@ -39,7 +39,7 @@ fn number() -> impl Strategy<Value = i32> {
 fn any_pod() -> impl Strategy<Value = Pod> {
     let node = prop_oneof![Just(None), (0..3_u8).prop_map(|n| Some(format!("n{n}").into()))];
     let restarts = (number(), number());
-    let life = (phase(), readiness(), moment(), node, number(), restarts, any::<bool>());
+    let life = (phase(), readiness(), timestamp(), node, number(), restarts, any::<bool>());
     life.prop_map(|(phase, readiness, created, node, deletion_cost, restarts, is_labelled)| {
         let mut pod = pod("web-1").owned_by(&replica_set("web"));
         pod.meta.created = created;
@@ -87,7 +87,7 @@ fn status_of(now: Timestamp, set: &ReplicaSet, pods: &[Pod]) -> ReplicaSetStatus
 
 /// The rules of R6, written out for two pods: whether the first is deleted before the other.
 fn is_deleted_before(now: Timestamp, a: &Pod, b: &Pod) -> bool {
-    let log = |moment: Timestamp| match now.as_nanos().saturating_sub(moment.as_nanos()) {
+    let log = |timestamp: Timestamp| match now.as_nanos().saturating_sub(timestamp.as_nanos()) {
         age @ 1.. => (1..=62).rev().find(|power| age >> power > 0).unwrap_or(0),
         _ => -1,
     };
@@ -171,7 +171,7 @@ proptest! {
 
     /// R6: where the rules are not contradictory, no pod stays that ranks before a deleted one.
     #[test]
-    fn no_survivor_should_have_gone_first(set in any_set(), mut pods in any_pods(), same in any::<bool>()) {
+    fn no_kept_pod_ranks_before_a_deleted_one(set in any_set(), mut pods in any_pods(), same in any::<bool>()) {
         for (n, pod) in (0_i64..).zip(&mut pods) {
             // If the times of readiness are all the same, or all different, the rules are not contradictory.
             if let Readiness::Ready { since } = &mut pod.readiness {
@@ -192,7 +192,7 @@ proptest! {
 
     /// R6: one more starting pod saves no other victim, and no serving pod is deleted because of it.
     #[test]
-    fn one_more_starting_pod_saves_no_pod_and_endangers_no_serving_pod(set in any_set(), mut pods in any_pods()) {
+    fn one_more_starting_pod_never_deletes_a_serving_pod_or_keeps_another(set in any_set(), mut pods in any_pods()) {
         let before = decide(NOON, &observed(&set, &pods));
         pods.push(pod("extra").uid("zz"));
         let after = decide(NOON, &observed(&set, &pods));

@@ -39,7 +39,7 @@ fn steady() -> (ReplicaSet, Vec<Pod>) {
 
 /// R7: the counters, for pods in all states.
 #[test]
-fn the_counters_count_what_they_say() {
+fn the_counters_count_pods_in_all_states() {
     let mut web = replica_set("web").size(6).min_ready(10);
     web.meta.generation = 7;
     web.template = labelled_template(&[("app", "web"), ("tier", "front")], "nginx:1");
@@ -111,7 +111,7 @@ fn a_pod_is_available_once_it_was_ready_long_enough() {
 
 /// R7.1: an unchanged status is not written; each change is.
 #[test]
-fn the_status_is_written_only_if_it_says_something_new() {
+fn the_status_is_written_only_if_it_changed() {
     let (web, pods) = steady();
     let is_written = |web: &ReplicaSet, pods: &[Pod]| {
         reported(NOON, &observed(web, pods)).status != StatusWrite::Unchanged
@@ -142,7 +142,7 @@ fn a_status_write_is_tried_twice() {
 
 /// R7.3: the first write after a change of the spec observes it, with the counters from before the sync.
 #[test]
-fn the_status_speaks_of_the_pods_before_the_sync() {
+fn the_status_counts_the_pods_before_the_sync() {
     let (mut web, pods) = steady();
     web.meta.generation = 2;
     web.replicas = 5_u16.into();
@@ -191,7 +191,7 @@ fn a_later_failure_leaves_the_condition_as_it_is() {
 
 /// R7.6: without a failure the condition is removed, even if nothing was tried; other conditions stay.
 #[test]
-fn the_condition_goes_with_the_failure() {
+fn the_condition_is_removed_with_the_failure() {
     let (mut web, pods) = steady();
     web.replicas = 3_u16.into();
     let mut foreign = failure("Foreign", "", NOON);
@@ -210,7 +210,7 @@ fn the_condition_goes_with_the_failure() {
 
 /// R3: the report contains what the set waits for, a failure first.
 #[test]
-fn the_report_says_what_the_set_waits_for() {
+fn the_report_contains_what_the_set_waits_for() {
     let (mut web, mut pods) = steady();
     let waiting_on = |web: &ReplicaSet, pods: &[Pod]| reported(NOON, &observed(web, pods)).waiting_on;
     assert_eq!(waiting_on(&web, &pods), WaitingOn::Nothing);
@@ -239,7 +239,7 @@ fn a_failed_sync_still_reports() {
 
 /// The text of what a set waits for fits after "it waits for …".
 #[test]
-fn what_a_set_waits_for_can_be_displayed() {
+fn the_wait_reason_of_a_set_can_be_displayed() {
     let until = noon_plus(300);
     for (waiting_on, words) in [
         (WaitingOn::Nothing, "nothing: all pods are available"),
@@ -265,7 +265,7 @@ fn what_a_set_waits_for_can_be_displayed() {
         ),
         (
             WaitingOn::MinReadySeconds { until: None },
-            "ready pods to become available, which do not say since when they are ready",
+            "ready pods to become available, without a readiness transition time",
         ),
     ] {
         assert_eq!(waiting_on.to_string(), words);

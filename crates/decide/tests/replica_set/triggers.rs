@@ -136,7 +136,7 @@ fn a_terminating_pod_with_new_labels_is_a_deletion_for_its_old_set_as_well() {
 
 /// R1.4 (2), (3): the old and the new owner of a pod are enqueued.
 #[test]
-fn a_pod_that_changes_hands_wakes_both_sets() {
+fn a_pod_with_a_changed_controller_enqueues_both_sets() {
     let (web, cache) = web_and_api();
     let api = cache.0[0].clone();
     let old = pod("a").owned_by(&web);
@@ -147,7 +147,7 @@ fn a_pod_that_changes_hands_wakes_both_sets() {
 
 /// R1.4 (3): a pod that became ready becomes available later, without another event.
 #[test]
-fn a_pod_that_becomes_ready_wakes_its_set_again_after_min_ready_seconds() {
+fn a_pod_that_becomes_ready_enqueues_its_set_again_after_min_ready_seconds() {
     for (min_ready, delays) in [
         (0, vec![Duration::ZERO]),
         (-1, vec![Duration::ZERO]),
@@ -181,7 +181,7 @@ fn a_pod_of_an_unknown_controller_enqueues_no_set_even_if_it_matches() {
 
 /// R1.4 (4): an update of an orphan matters only if its labels or its controller changed.
 #[test]
-fn an_orphan_wakes_matching_sets_when_it_is_relabelled_or_let_go() {
+fn an_orphan_enqueues_matching_sets_when_it_is_relabelled_or_released() {
     let (web, cache) = web_and_api();
     let orphan = pod("a");
     assert_eq!(at_once(&on_pod_updated(&orphan, &next(&orphan).ready_since(NOON), &cache)), [""; 0]);
@@ -204,7 +204,7 @@ fn a_deleted_pod_meets_its_expected_deletion() {
 
 /// R1.6: kind, name and uid must match; the API version is not compared.
 #[test]
-fn a_controller_reference_means_one_very_set() {
+fn a_controller_reference_matches_by_kind_name_and_uid() {
     let (web, cache) = web_and_api();
     let resolves = |bend: fn(&mut OwnerReference)| {
         let mut pod = pod("a").owned_by(&web);
@@ -221,7 +221,7 @@ fn a_controller_reference_means_one_very_set() {
 
 /// R1.6: names are looked up in the pod's own namespace.
 #[test]
-fn a_set_of_the_same_name_elsewhere_is_not_meant() {
+fn a_set_of_the_same_name_in_another_namespace_does_not_match() {
     let (web, cache) = web_and_api();
     let mut stranger = pod("a").owned_by(&web);
     stranger.meta.namespace = "elsewhere".into();
@@ -230,7 +230,7 @@ fn a_set_of_the_same_name_elsewhere_is_not_meant() {
 
 /// R1.7: all matching sets are enqueued; selectors of everything, of nothing and malformed ones match no orphan.
 #[test]
-fn an_orphan_wakes_all_sets_with_a_proper_selector_that_match() {
+fn an_orphan_enqueues_all_matching_sets_with_a_valid_selector() {
     let selecting = |name: &str, selector| {
         let mut set = replica_set(name);
         set.selector = selector;

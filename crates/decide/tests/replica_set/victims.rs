@@ -43,13 +43,13 @@ fn top() -> Pod {
 
 /// R6: where all else is equal the uid decides, so that the result never depends on the order of a list.
 #[test]
-fn pods_that_are_equal_in_everything_go_by_uid() {
+fn pods_that_are_otherwise_equal_are_ordered_by_uid() {
     assert_eq!(deleted(&low(), &top()), "low");
 }
 
 /// R6: if all pods are deleted, none has to be chosen, and nothing is sorted.
 #[test]
-fn pods_that_all_go_are_not_sorted() {
+fn pods_are_not_sorted_if_all_are_deleted() {
     let pods = [top(), low()];
     let Action::Delete { pods } = decided(&replica_set("web"), &pods).action else {
         panic!("all pods must be deleted")
@@ -59,7 +59,7 @@ fn pods_that_all_go_are_not_sorted() {
 
 /// R6, rule 1.
 #[test]
-fn an_unassigned_pod_goes_before_an_assigned_one() {
+fn an_unassigned_pod_is_deleted_before_an_assigned_one() {
     let mut unassigned = top();
     unassigned.node = None;
     assert_eq!(deleted(&low(), &unassigned), "top");
@@ -70,7 +70,7 @@ fn an_unassigned_pod_goes_before_an_assigned_one() {
 
 /// R6, rule 2.
 #[test]
-fn pods_go_by_phase_pending_then_unknown_then_running() {
+fn pods_are_deleted_by_phase_pending_then_unknown_then_running() {
     let in_phase = |pod: Pod, phase| pod.phase(phase);
     let [pending, unknown] = [Phase::Pending, Phase::Unknown].map(|phase| in_phase(top(), phase));
     assert_eq!(deleted(&low(), &pending), "top");
@@ -80,7 +80,7 @@ fn pods_go_by_phase_pending_then_unknown_then_running() {
 
 /// R6, rule 3.
 #[test]
-fn a_pod_that_is_not_ready_goes_before_one_that_is() {
+fn an_unready_pod_is_deleted_before_a_ready_one() {
     let starting = pod("top").uid("2").on("n1").phase(Phase::Running).created(noon_plus(-200));
     assert_eq!(deleted(&low(), &starting), "top");
 }
@@ -99,7 +99,7 @@ fn readiness_counts_and_availability_does_not() {
 
 /// R6, rule 4.
 #[test]
-fn the_cheaper_pod_goes() {
+fn the_pod_with_the_lower_deletion_cost_is_deleted() {
     for (cheap, dear) in [(-1, 0), (0, 1), (i32::MIN, i32::MAX), (-10, -5), (5, 10)] {
         assert_eq!(deleted(&low().cost(dear), &top().cost(cheap)), "top", "{cheap} and {dear}");
     }
@@ -107,7 +107,7 @@ fn the_cheaper_pod_goes() {
 
 /// R6, rule 5.
 #[test]
-fn the_pod_on_the_more_crowded_node_goes() {
+fn the_pod_on_the_node_with_more_related_pods_is_deleted() {
     let (quiet, crowded) = (low().on("n1"), top().on("n2"));
     let related = [pod("x").on("n2"), pod("y").on("n2"), pod("z").on("n1")];
     assert_eq!(deleted_of(&quiet, &crowded, &related), "top");
@@ -167,7 +167,7 @@ fn a_choice_is_needed_only_if_some_pods_stay() {
 
 /// R6.1: the namespace is searched for related pods only when pods have to be chosen between.
 #[test]
-fn a_set_is_seen_among_others_only_when_it_must_choose() {
+fn related_sets_are_read_only_if_pods_must_be_chosen() {
     let new = replica_set("new").owned_by(&deployment("web")).size(1);
     let pods = [low().on("crowded"), top().on("crowded")];
     let relations = |set: &ReplicaSet| observed(set, &pods).among([set], &pods).related.len();
@@ -178,7 +178,7 @@ fn a_set_is_seen_among_others_only_when_it_must_choose() {
 
 /// R6, rule 6, and R6.3: younger by enough that the logarithms differ.
 #[test]
-fn the_pod_that_has_been_ready_for_a_shorter_time_goes() {
+fn the_pod_that_has_been_ready_for_a_shorter_time_is_deleted() {
     let ready = |pod: Pod, ago: i64| pod.ready_since(noon_plus(-ago));
     assert_eq!(deleted(&ready(low(), 20), &ready(top(), 10)), "top");
     assert_eq!(deleted(&ready(low(), 10_800), &ready(top(), 5)), "top");
@@ -189,7 +189,7 @@ fn the_pod_that_has_been_ready_for_a_shorter_time_goes() {
 
 /// R6.3: similar ages count as equal, and the uid decides.
 #[test]
-fn pods_of_about_the_same_age_go_by_uid() {
+fn pods_of_about_the_same_age_are_ordered_by_uid() {
     let ready = |pod: Pod, ago: i64| pod.ready_since(noon_plus(-ago));
     assert_eq!(deleted(&ready(low(), 16), &ready(top(), 10)), "low");
     assert_eq!(deleted(&ready(low(), 10), &ready(top(), 16)), "low");
@@ -216,7 +216,7 @@ fn ages_are_distinguished_at_powers_of_two() {
 
 /// R6, rule 7.
 #[test]
-fn the_pod_that_was_restarted_more_goes() {
+fn the_pod_with_more_restarts_is_deleted() {
     assert_eq!(deleted(&low().restarted(1), &top().restarted(2)), "top");
     assert_eq!(deleted(&low(), &top().sidecars_restarted(1)), "top", "restarts of sidecars break a tie");
     assert_eq!(deleted(&low().sidecars_restarted(9), &top().restarted(1)), "top", "containers first");
@@ -226,7 +226,7 @@ fn the_pod_that_was_restarted_more_goes() {
 
 /// R6, rule 8, and R6.3.
 #[test]
-fn the_younger_pod_goes() {
+fn the_younger_pod_is_deleted() {
     let born = |pod: Pod, ago: i64| pod.created(noon_plus(-ago));
     assert_eq!(deleted(&born(low(), 20), &born(top(), 10)), "top");
     assert_eq!(deleted(&born(low(), 16), &born(top(), 10)), "low", "about the same age");
@@ -258,7 +258,7 @@ fn the_rules_apply_in_order() {
 
 /// Rules 6 and 7 together can be cyclic; the result is nevertheless deterministic.
 #[test]
-fn rules_that_contradict_each_other_still_give_one_answer() {
+fn contradicting_rules_have_a_deterministic_result() {
     let web = replica_set("web").size(1);
     let a = plain("a").uid("1").ready_since(noon_plus(-100));
     let b = plain("b").uid("3").ready_since(noon_plus(-100)).restarted(5);

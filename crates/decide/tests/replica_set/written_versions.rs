@@ -30,7 +30,7 @@ fn having_written(set: &ReplicaSet, versions: &[(CachedResource, &str)]) -> Cont
 
 /// R2.8: the message of the error.
 #[test]
-fn a_cache_that_is_behind_fails_the_sync_and_says_why() {
+fn a_stale_cache_fails_the_sync_with_a_message() {
     let web = replica_set("web");
     let mut state = having_written(&web, &[(CachedResource::Pods, "120")]);
     assert_eq!(
@@ -50,7 +50,7 @@ fn a_cache_that_is_behind_fails_the_sync_and_says_why() {
 
 /// R2.8, R3.1: staleness is checked first, even before whether the set exists.
 #[test]
-fn the_guard_comes_first() {
+fn staleness_is_checked_first() {
     let mut state = having_written(&replica_set("web"), &[(CachedResource::Pods, "120")]);
     state.expectations.expect_creations(NOON, &key("web"), 1);
     let before = state.clone();
@@ -60,7 +60,7 @@ fn the_guard_comes_first() {
 
 /// R2.8: once the caches have reached the version, it is forgotten.
 #[test]
-fn a_cache_that_has_reached_the_version_lets_the_sync_pass() {
+fn a_cache_that_has_reached_the_version_passes_the_check() {
     let web = replica_set("web");
     for reached in ["120", "121", "1000"] {
         let mut state =
@@ -96,7 +96,7 @@ fn versions_that_cannot_be_compared_do_not_block() {
 
 /// R2.8, R1.2: the record belongs to one uid, not to the name.
 #[test]
-fn a_record_is_kept_by_name_and_uid() {
+fn a_record_is_identified_by_name_and_uid() {
     let web = replica_set("web");
     let mut successor = web.clone();
     successor.meta.uid = "another".into();

@@ -55,11 +55,14 @@ pub(super) fn of_pod() -> Option<ClientConfig> {
 }
 
 fn parse_server(server: &str) -> Result<Uri, String> {
-    let uri: Uri =
-        server.parse().map_err(|error| format!("the server address {server:?} is no URL: {error}"))?;
+    let uri: Uri = server
+        .parse()
+        .map_err(|error| format!("the server address {server:?} is not a valid URL: {error}"))?;
     match (uri.scheme_str(), uri.host()) {
         (Some("http" | "https"), Some(_)) => Ok(uri),
-        _ => Err(format!("the server address {server:?} is no URL: it must begin with http:// or https://")),
+        _ => Err(format!(
+            "the server address {server:?} is not a valid URL: it must begin with http:// or https://"
+        )),
     }
 }
 
@@ -89,7 +92,9 @@ impl PemSource {
     fn read(&self, what: &str) -> Result<Vec<u8>, String> {
         match self {
             Self::Data(text) => base64::decode(text).map_err(|offset| {
-                format!("the {what}-data of the kubeconfig is no base64: illegal data at byte {offset}")
+                format!(
+                    "the {what}-data of the kubeconfig is not valid base64: illegal data at byte {offset}"
+                )
             }),
             Self::File(file) => std::fs::read(file)
                 .map_err(|error| format!("unable to read {what} {}: {error}", file.display())),
@@ -150,7 +155,8 @@ impl ExecEntry {
 fn impersonation(user: &UserEntry) -> Result<HeaderMap, String> {
     let mut headers = HeaderMap::new();
     let mut add = |name: &str, value: &str| {
-        let name = HeaderName::try_from(name).map_err(|_| format!("{name:?} is no name of a header"))?;
+        let name =
+            HeaderName::try_from(name).map_err(|_| format!("{name:?} is not a valid name of a header"))?;
         let value = HeaderValue::try_from(value)
             .map_err(|_| format!("{value:?} cannot be impersonated: it holds a control character"))?;
         headers.append(name, value);
@@ -185,7 +191,7 @@ mod tests {
         let broken = PemSource::Data("%".to_owned());
         assert_eq!(
             broken.read("client-key").unwrap_err(),
-            "the client-key-data of the kubeconfig is no base64: illegal data at byte 0"
+            "the client-key-data of the kubeconfig is not valid base64: illegal data at byte 0"
         );
     }
 

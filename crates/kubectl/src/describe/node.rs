@@ -180,7 +180,7 @@ mod tests {
 
     /// K3: the output of kubectl 1.32 for a node with one pod.
     #[test]
-    fn a_node_is_described_with_what_is_taken_of_it() {
+    fn a_node_is_described_with_its_allocated_resources() {
         let object = json!({"metadata": {"name": "node-1", "creationTimestamp": "2026-11-16T02:51:04Z"},
             "spec": {"podCIDR": "10.128.0.0/20", "podCIDRs": ["10.128.0.0/20"]},
             "status": {"conditions": [{"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "posting"}],

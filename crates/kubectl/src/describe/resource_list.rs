@@ -147,7 +147,7 @@ mod tests {
     use gantry_json::json;
 
     #[test]
-    fn a_pod_wants_what_its_containers_want_or_the_largest_init_container() {
+    fn pod_requests_are_the_sum_of_containers_or_the_largest_init_container() {
         let wants =
             |cpu: &str, memory: &str| json!({"resources": {"requests": {"cpu": cpu, "memory": memory}}});
         let pod = json!({"spec": {

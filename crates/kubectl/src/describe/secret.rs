@@ -30,7 +30,7 @@ mod tests {
     use gantry_json::json;
 
     #[test]
-    fn a_secret_keeps_its_values_to_itself() {
+    fn secret_values_are_not_printed() {
         let object = json!({"metadata": {"name": "sec", "namespace": "default"}, "type": "Opaque",
             "data": {"p": "cGFzcw==", "empty": "", "long-name": "YWJjZA=="}});
         assert_eq!(

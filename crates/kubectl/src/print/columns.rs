@@ -73,7 +73,7 @@ mod tests {
 
     /// K2.2: a column for each path; a missing value is `<none>`.
     #[test]
-    fn columns_find_what_their_paths_say() {
+    fn columns_show_the_values_at_their_paths() {
         let columns = CustomColumns::parse("NAME:.metadata.name,IMAGES:spec.c[*].image,X:{.nope}").unwrap();
         let object = json!({"metadata": {"name": "web"}, "spec": {"c": [{"image": "a"}, {"image": "b"}]}});
         assert_eq!(columns.print(&object).unwrap(), "NAME   IMAGES   X\nweb    a,b      <none>\n");

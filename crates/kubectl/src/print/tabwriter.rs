@@ -57,7 +57,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_would_obey_is_shown_instead() {
+    fn control_characters_are_escaped() {
         assert_eq!(
             align_columns(&escape_control_characters("a\x1b[1m\tb\r\x0cc\x0bd\n"), 2),
             "a^[[1m  b\\r\nc       d\n"

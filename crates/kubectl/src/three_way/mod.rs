@@ -167,7 +167,7 @@ mod tests {
 
     /// K1.3: a null in a foreign kind removes the live value once; generators write it for unknown times.
     #[test]
-    fn a_null_that_was_written_before_is_nothing_to_do() {
+    fn an_unchanged_null_is_no_change() {
         let null = json!({"metadata": {"creationTimestamp": null, "labels": null}, "spec": {"a": 1}});
         let live = json!({"metadata": {"creationTimestamp": "noon", "labels": {"a": "b"}}, "spec": {"a": 1}});
         let patch_of = |original: &Value| {
@@ -181,7 +181,7 @@ mod tests {
 
     /// K1.3: fields that are no longer configured are deleted, fields of other writers are kept.
     #[test]
-    fn only_what_was_written_is_taken_back() {
+    fn only_previously_applied_fields_are_removed() {
         let patch = patch_of(
             &deployment(json!({"replicas": 3, "paused": true})),
             &deployment(json!({"minReadySeconds": 5})),
@@ -192,7 +192,7 @@ mod tests {
 
     /// K1.4: replicas that were never written are not changed.
     #[test]
-    fn replicas_that_were_never_written_are_left_alone() {
+    fn replicas_that_were_never_configured_are_kept() {
         let written = deployment(json!({"minReadySeconds": 5}));
         let patch = patch_of(&written, &written, &deployment(json!({"replicas": 7, "minReadySeconds": 5})));
         assert_eq!(patch, json!({}));
@@ -251,7 +251,7 @@ mod tests {
     proptest! {
         /// K1.3: without other writers, the result of the patch is the configuration.
         #[test]
-        fn a_patch_leads_to_what_is_written(before in any_list(), after in any_list()) {
+        fn a_patch_results_in_the_configuration(before in any_list(), after in any_list()) {
             let (before, after) = (template(before), template(after));
             let Shape::Message(message) = shape_of("apps/v1", "Deployment") else { unreachable!() };
             let patch = Value::Object(two_way(&before, &after, Shape::Message(message)));

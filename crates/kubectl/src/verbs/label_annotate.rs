@@ -285,7 +285,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_parted_into_resources_and_changes() {
+    fn arguments_are_split_into_resources_and_changes() {
         let words: Vec<String> = ["deploy", "web", "tier=gold", "old-"].map(str::to_owned).to_vec();
         let (resources, changes) = LabelAnnotateOptions::parse(MetadataField::Labels, &words).unwrap();
         assert_eq!(resources, ["deploy", "web"]);

@@ -81,7 +81,7 @@ async fn patch_one(
     let shape = shape_of(&one.resource.api_version(), &one.resource.kind);
     if options.kind == PatchForm::StrategicMerge && shape == Shape::Foreign {
         return Err(Failure::other(format!(
-            "cannot use --type=strategic on {}: it is no built-in type\nhint: use --type=merge",
+            "cannot use --type=strategic on {}: strategic merge patch is not supported for custom resources\nhint: use --type=merge",
             one.resource.kind_with_group()
         )));
     }
@@ -104,10 +104,10 @@ async fn patch_one(
 /// Applies the patch without a server.
 fn patched_here(kind: PatchForm, object: &Value, shape: Shape, body: &str) -> Result<Value, Failure> {
     let patch: Value = gantry_json::from_str(body)
-        .map_err(|problem| Failure::other(format!("the patch is no JSON: {problem}")))?;
+        .map_err(|problem| Failure::other(format!("the patch is not valid JSON: {problem}")))?;
     let Shape::Message(message) = shape else {
         return Err(Failure::other(
-            "cannot patch this type without the server: it is no built-in type\nhint: use --dry-run=server",
+            "cannot patch this type without the server: it is not a built-in type\nhint: use --dry-run=server",
         ));
     };
     let kind = match kind {

@@ -168,9 +168,9 @@ mod tests {
 
     /// K5 table: missing and superfluous arguments.
     #[test]
-    fn mistakes_are_reported() {
+    fn missing_and_superfluous_arguments_are_reported() {
         let options = |resources: &[&str], images: &[&str]| SetImageOptions {
-            selection: Selection::words(words(resources)),
+            selection: Selection::from_arguments(words(resources)),
             images: images.iter().map(|container| ((*container).to_owned(), "i".to_owned())).collect(),
             ..SetImageOptions::default()
         };

@@ -31,7 +31,7 @@ async fn apply_twice_created_then_unchanged() {
 
 /// K1.2: the annotation is the manifest in one line, with its namespace, without defaults.
 #[tokio::test(start_paused = true)]
-async fn an_object_remembers_what_was_written() {
+async fn an_object_has_the_last_applied_annotation() {
     let mut terminal = Terminal::new().await;
     terminal
         .applies("kind: ConfigMap\napiVersion: v1\nmetadata: {name: cm}\ndata: {b: \"2\", a: <x>}\n")
@@ -45,7 +45,7 @@ async fn an_object_remembers_what_was_written() {
 
 /// K1.3: fields that are no longer in the manifest are deleted, fields of others are kept, lists merge by key.
 #[tokio::test(start_paused = true)]
-async fn only_what_was_written_is_taken_back() {
+async fn only_previously_applied_fields_are_removed() {
     let mut terminal = Terminal::new().await;
     let sidecar = json!([{"name": "c", "image": "nginx:1"}, {"name": "side", "image": "busybox"}]);
     terminal
@@ -77,7 +77,7 @@ async fn recreating_needs_no_limits() {
 
 /// K1.4: replicas are left to others unless they are in the manifest, and are reset once when they no longer are.
 #[tokio::test(start_paused = true)]
-async fn replicas_that_are_not_written_are_left_to_others() {
+async fn replicas_that_are_not_configured_are_kept() {
     let mut terminal = Terminal::new().await;
     let without = |spec: &mut Value| drop(spec.as_object_mut().unwrap().remove("replicas"));
     terminal.applies(&web(|_| {})).await;
@@ -107,7 +107,7 @@ async fn an_object_without_the_annotation_is_warned_of() {
 
 /// K1.6: a change of an object that is being deleted prints a warning.
 #[tokio::test(start_paused = true)]
-async fn an_object_on_its_way_out_is_warned_of() {
+async fn applying_to_a_terminating_object_prints_a_warning() {
     let mut terminal = Terminal::new().await;
     let with_finalizer = |replicas| {
         let mut object = deployment("web", replicas, "nginx:1");
@@ -163,7 +163,7 @@ async fn a_warning_of_the_server_is_reported() {
 
 /// K1: the table of mistakes in a manifest.
 #[tokio::test(start_paused = true)]
-async fn mistakes_in_a_manifest_are_reported() {
+async fn errors_in_a_manifest_are_reported() {
     let mut terminal = Terminal::new().await;
     terminal.applies("").await.fails("error: no objects passed to apply\n");
     terminal.applies("a: 1\nb: 2\nc: d: e\n").await.fails(
@@ -193,7 +193,7 @@ async fn mistakes_in_a_manifest_are_reported() {
 
 /// K1: the table of mistakes in changes of existing objects.
 #[tokio::test(start_paused = true)]
-async fn mistakes_in_a_change_are_reported() {
+async fn errors_of_changes_are_reported() {
     let mut terminal = Terminal::new().await;
     terminal.applies(&web(|_| {})).await;
     let output = terminal.applies(&web(|spec| spec["replica"] = json!(1))).await;
@@ -218,7 +218,7 @@ async fn mistakes_in_a_change_are_reported() {
 
 /// K1: a file that does not exist, and no file.
 #[tokio::test(start_paused = true)]
-async fn files_must_be_there() {
+async fn missing_files_are_reported() {
     use gantry_kubectl::verbs::{ApplyOptions, apply};
     let mut terminal = Terminal::new().await;
     let output = terminal.run(async |ctx| apply(ctx, &ApplyOptions::default()).await).await;
@@ -261,7 +261,7 @@ async fn the_rest_is_applied_all_the_same() {
 
 /// K1: `--force` recreates an object that cannot be changed.
 #[tokio::test(start_paused = true)]
-async fn force_recreates_what_cannot_change() {
+async fn force_recreates_objects_with_immutable_changes() {
     use gantry_kubectl::verbs::{ApplyOptions, apply};
     let mut terminal = Terminal::new().await;
     terminal.applies(&web(|_| {})).await;
@@ -281,7 +281,7 @@ async fn force_recreates_what_cannot_change() {
 
 /// K1: `create deployment`, with a dry run.
 #[tokio::test(start_paused = true)]
-async fn a_deployment_can_be_made_up() {
+async fn create_deployment_supports_a_dry_run() {
     let mut terminal = Terminal::new().await;
     let options = CreateDeploymentOptions {
         name: "web".into(),

@@ -24,7 +24,7 @@ fn label_options(field: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
     let (resources, changes) = LabelAnnotateOptions::parse(field, &words).unwrap();
     LabelAnnotateOptions {
         field,
-        selection: Selection::words(resources),
+        selection: Selection::from_arguments(resources),
         changes,
         overwrite: false,
         list: false,
@@ -36,7 +36,7 @@ fn label_options(field: MetadataField, words: &[&str]) -> LabelAnnotateOptions {
 
 /// K0.1: results on standard output, errors on standard error, and a failure if anything failed.
 #[tokio::test(start_paused = true)]
-async fn a_hit_and_a_miss_are_distinguished() {
+async fn found_and_missing_objects_are_distinguished() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output = run_scale(&mut terminal, "deploy web nope", "", DryRun::No).await;
@@ -137,7 +137,7 @@ async fn a_refusal_names_the_file() {
 
 /// K0.5: types have several names: alone, with object names, or with a name each.
 #[tokio::test(start_paused = true)]
-async fn a_type_goes_by_many_names() {
+async fn a_type_has_several_names() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     for words in [
@@ -199,7 +199,7 @@ async fn selections_must_not_contradict_themselves() {
 
 /// K0.2: labels and annotations are set and removed, and existing ones are not changed without `--overwrite`.
 #[tokio::test(start_paused = true)]
-async fn labels_come_and_go() {
+async fn labels_are_set_and_removed() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     for (field, words, line) in [
@@ -226,7 +226,7 @@ async fn labels_come_and_go() {
 
 /// K0.2: files can be changed without the server.
 #[tokio::test(start_paused = true)]
-async fn a_file_can_be_changed_alone() {
+async fn a_local_file_can_be_changed() {
     let mut terminal = Terminal::new().await;
     let file = terminal.file("cm.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: cm}\n");
     let mut options = label_options(MetadataField::Labels, &["a=b"]);

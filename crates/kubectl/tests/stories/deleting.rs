@@ -28,7 +28,7 @@ async fn deletes(terminal: &mut Terminal, options: &DeleteOptions) -> CommandOut
 
 /// K7.1: the line names the namespace of a namespaced object.
 #[tokio::test(start_paused = true)]
-async fn a_deletion_says_from_where() {
+async fn a_deletion_names_the_namespace() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let trial = DeleteOptions { printer: printer("", DryRun::Client), ..deletion("deploy web") };

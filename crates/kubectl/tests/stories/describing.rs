@@ -142,7 +142,7 @@ async fn old_sets_are_reported_though_they_are_drained() {
 
 /// K3.5: events are only in their own block.
 #[tokio::test(start_paused = true)]
-async fn no_events_are_reported_beside_the_rest() {
+async fn events_are_described_in_their_own_block_only() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output = describes(&mut terminal, "deploy web").await;

@@ -178,7 +178,7 @@ async fn pods_show_their_containers() {
 
 /// K2.5: the status of a pod is its most specific problem.
 #[tokio::test(start_paused = true)]
-async fn the_status_of_a_pod_is_what_is_worth_knowing() {
+async fn the_status_of_a_pod_is_its_most_specific_problem() {
     let mut terminal = Terminal::new().await;
     let with = |name: &str, state: Value| json!({"name": name, "ready": false, "restartCount": 0, "image": "i", "imageID": "", "state": state});
     let running = || json!({"running": {}});
@@ -274,7 +274,7 @@ async fn nodes_show_their_condition() {
 
 /// K2.6: events name their objects.
 #[tokio::test(start_paused = true)]
-async fn events_say_what_they_are_about() {
+async fn events_name_their_objects() {
     let mut terminal = Terminal::new().await;
     let event = json!({"apiVersion": "v1", "kind": "Event", "metadata": {"name": "e"}, "type": "Normal", "reason": "Made",
         "message": "it was made", "involvedObject": {"kind": "Deployment", "name": "web", "namespace": "shop"},

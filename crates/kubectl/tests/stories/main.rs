@@ -1,7 +1,7 @@
 //! Stories of a user at a terminal, checked against kubectl's rules: every verb over an in-process API server, with
 //! controllers where a story needs them. All output and all requests are captured.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod apply;
 mod conventions;

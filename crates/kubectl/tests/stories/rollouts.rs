@@ -100,7 +100,7 @@ async fn failures_of_several_objects_are_listed() {
 
 /// K6: a bare type acts on all objects of the namespace.
 #[tokio::test(start_paused = true)]
-async fn a_bare_type_means_all_of_it() {
+async fn a_bare_type_selects_all_objects() {
     let mut terminal = Terminal::new().await;
     let output = pauses(&mut terminal, "deploy", PauseOrResume::Pause).await;
     assert_eq!((output.out.as_str(), output.err.as_str()), ("", "No resources found in shop namespace.\n"));
@@ -154,7 +154,7 @@ async fn history_may_be_empty_or_whole() {
 
 /// K6.1, K6.2: `undo` after `apply` prints a warning; zero means the revision before the last, which is renumbered.
 #[tokio::test(start_paused = true)]
-async fn undo_goes_back_one_revision() {
+async fn undo_restores_the_previous_revision() {
     let mut terminal = Terminal::with_controllers().await;
     for image in ["nginx:1", "nginx:2"] {
         terminal.applies(&manifest("web", 1, image)).await;
@@ -210,7 +210,7 @@ async fn undo_checks_one_thing_after_the_other() {
 
 /// K6.2: with a single revision there is none to roll back to.
 #[tokio::test(start_paused = true)]
-async fn there_must_be_a_revision_to_go_back_to() {
+async fn undo_requires_an_earlier_revision() {
     let mut terminal = Terminal::with_controllers().await;
     terminal.has_deployment("web", 1).await;
     terminal.roll_out().await;
@@ -219,7 +219,7 @@ async fn there_must_be_a_revision_to_go_back_to() {
 
 /// K6.3: a JSON patch of the template and the annotations, six of which are the Deployment's own.
 #[tokio::test(start_paused = true)]
-async fn undo_takes_the_annotations_of_the_revision() {
+async fn undo_restores_the_annotations_of_the_revision() {
     let mut terminal = twice_rolled_out().await;
     terminal.wire.forget();
     undoes(&mut terminal, 1).await.is("deployment.apps/web rolled back\n");
@@ -234,7 +234,7 @@ async fn undo_takes_the_annotations_of_the_revision() {
 
 /// K6.3: pausing and resuming, twice.
 #[tokio::test(start_paused = true)]
-async fn pausing_and_resuming_twice_is_a_mistake() {
+async fn pausing_and_resuming_twice_is_an_error() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     pauses(&mut terminal, "deploy/web", PauseOrResume::Pause).await.is("deployment.apps/web paused\n");
@@ -258,7 +258,7 @@ async fn pausing_and_resuming_twice_is_a_mistake() {
 
 /// K6.3: restarting makes a new revision, but not twice within a second.
 #[tokio::test(start_paused = true)]
-async fn restarting_makes_a_new_revision() {
+async fn restarting_creates_a_new_revision() {
     let mut terminal = Terminal::with_controllers().await;
     terminal.has_deployment("web", 1).await;
     terminal.roll_out().await;

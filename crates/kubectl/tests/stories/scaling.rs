@@ -20,7 +20,7 @@ async fn sets(terminal: &mut Terminal, words: &str) -> CommandOutput {
     terminal
         .run(async |ctx| {
             let (resources, images) = SetImageOptions::parse(&words)?;
-            let selection = gantry_kubectl::Selection::words(resources);
+            let selection = gantry_kubectl::Selection::from_arguments(resources);
             set_image(ctx, &SetImageOptions { selection, images, ..SetImageOptions::default() }).await
         })
         .await
@@ -46,7 +46,7 @@ async fn scaling_patches_the_scale() {
 
 /// K4: preconditions are checked, and then the scale that was read is written.
 #[tokio::test(start_paused = true)]
-async fn scaling_may_expect_something() {
+async fn scaling_can_have_preconditions() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 5).await;
     let wrong = ScaleOptions { current_replicas: Some(3), ..scaling("deploy/web", 2) };
@@ -95,7 +95,7 @@ async fn images_are_set_by_container() {
 
 /// K5, K6.1: a recorded cause is shown in the history.
 #[tokio::test(start_paused = true)]
-async fn a_cause_may_be_noted() {
+async fn a_change_cause_can_be_recorded() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let options = SetImageOptions {
@@ -111,7 +111,7 @@ async fn a_cause_may_be_noted() {
 
 /// K5: the table of mistakes; valid images are set all the same.
 #[tokio::test(start_paused = true)]
-async fn mistakes_with_images_are_reported() {
+async fn errors_about_images_are_reported() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output = sets(&mut terminal, "deploy/web foo=x c=nginx:2").await;

@@ -57,7 +57,7 @@ static FOLDERS: AtomicU64 = AtomicU64::new(0);
 
 impl Environment for TestEnvironment {
     fn now(&self) -> gantry_primitives::Timestamp {
-        moment(&self.clock)
+        timestamp(&self.clock)
     }
     fn uid(&self) -> String {
         format!("00000000-0000-4000-8000-{:012x}", self.count.fetch_add(1, Ordering::Relaxed))
@@ -199,7 +199,7 @@ impl CommandOutput {
 
 /// The objects that these arguments select.
 pub(crate) fn selected(words: &str) -> Selection {
-    Selection::words(words.split_whitespace().map(str::to_owned).collect())
+    Selection::from_arguments(words.split_whitespace().map(str::to_owned).collect())
 }
 
 /// The manifest of a Deployment; JSON is YAML too.
@@ -228,10 +228,10 @@ pub(crate) fn printer(output: &str, dry_run: gantry_kubectl::verbs::DryRun) -> R
     ResultPrinter::with(output, dry_run).unwrap()
 }
 
-fn moment(clock: &Clock) -> gantry_primitives::Timestamp {
+fn timestamp(clock: &Clock) -> gantry_primitives::Timestamp {
     gantry_primitives::Timestamp::from_secs(clock.now().as_nanos() / 1_000_000_000)
 }
 
 fn now() -> gantry_primitives::Timestamp {
-    CLOCK.with_borrow(|clock| moment(clock.as_ref().unwrap()))
+    CLOCK.with_borrow(|clock| timestamp(clock.as_ref().unwrap()))
 }

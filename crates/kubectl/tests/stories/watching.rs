@@ -37,7 +37,7 @@ fn of_web() -> RolloutStatusOptions {
 
 /// K2.8: the existing rows, then one for each change, including the last state of a deleted object.
 #[tokio::test(start_paused = true)]
-async fn a_watch_goes_on_with_changes() {
+async fn a_watch_continues_with_changes() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let output =
@@ -54,7 +54,7 @@ async fn a_watch_goes_on_with_changes() {
 
 /// K2.8: changes only, each with its type; a watch of a single object does not begin with the object.
 #[tokio::test(start_paused = true)]
-async fn a_watch_may_say_what_happened() {
+async fn a_watch_can_print_event_types() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let rendered = WatchOptions { watch: true, events: true, ..WatchOptions::default() };
@@ -129,7 +129,7 @@ async fn status_waits_for_the_rollout() {
 
 /// K6.4: one check, a timeout, and a Deployment that is deleted.
 #[tokio::test(start_paused = true)]
-async fn status_may_end_before_the_rollout() {
+async fn status_can_end_before_the_rollout() {
     let mut terminal = Terminal::new().await;
     terminal.has_deployment("web", 1).await;
     let line = "Waiting for deployment spec update to be observed...\n";
@@ -153,7 +153,7 @@ async fn status_may_end_before_the_rollout() {
 
 /// K6.4: a paused Deployment waits without end; one without pods is done; a missed deadline is an error.
 #[tokio::test(start_paused = true)]
-async fn status_tells_a_stuck_rollout() {
+async fn status_fails_on_a_stuck_rollout() {
     let mut terminal = Terminal::with_controllers().await;
     terminal.has_deployment("web", 1).await;
     terminal.roll_out().await;

@@ -1,6 +1,6 @@
 //! Stories of a user who accesses containers: a server on loopback, and a scripted node agent behind it.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod agent;
 #[path = "../shared_buffer/mod.rs"]
@@ -185,7 +185,7 @@ fn ok(out: &str, err: &str) -> (bool, String, String) {
 
 /// The log of a container: by name, the annotated one, the first; of all of them; of pods of a workload or with labels.
 #[tokio::test]
-async fn logs_are_those_of_the_containers_that_are_meant() {
+async fn logs_are_those_of_the_selected_containers() {
     let mut user = TestUser::new("logs").await;
     let of = |text: &str| LogsOptions { words: words(text), ..LogsOptions::default() };
     let defaulted = "Defaulted container \"app\" out of: app, side, setup (init)\n";
@@ -351,7 +351,7 @@ async fn attaching_ends_with_the_process_or_with_the_keys() {
 
 /// Local connections reach the port of a pod, several at once and with both ends of each.
 #[tokio::test]
-async fn local_ports_lead_to_the_pod() {
+async fn local_ports_are_forwarded_to_the_pod() {
     let mut user = TestUser::new("forward").await;
     let options = PortForwardOptions {
         words: words("deploy/web :http"),

@@ -93,7 +93,7 @@ mod tests {
 
     /// A3.22: the order of merged lists, by example.
     #[test]
-    fn stated_elements_come_as_stated_and_the_others_keep_their_places() {
+    fn applied_elements_are_in_applied_order_and_others_keep_their_positions() {
         let table: [(&[&str], &[&str], &[&str]); 8] = [
             (&["a", "b", "c"], &["c", "d", "a"], &["b", "c", "d", "a"]),
             (&["a", "b", "c"], &["d"], &["a", "b", "c", "d"]),

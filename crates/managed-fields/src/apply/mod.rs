@@ -11,7 +11,7 @@ mod prune;
 mod typed;
 
 pub use conflict::Conflict;
-pub(crate) use typed::unnameable;
+pub(crate) use typed::first_without_key;
 
 use gantry_json::Value;
 

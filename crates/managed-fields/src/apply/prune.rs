@@ -34,8 +34,9 @@ fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &Fie
             members.retain(|name, member| {
                 let element = PathElement::field(name);
                 let Some(mine) = last.node(&element) else { return true };
-                let is = Fate { mine, owned: owned.node(&element), declared: shape.declares(name) };
-                stays(shape.member(name), member, is)
+                let filter =
+                    PruneFilter { mine, owned: owned.node(&element), declared: shape.declares(name) };
+                stays(shape.member(name), member, filter)
             });
         }
         (Parts::Elements, Value::Array(elements)) => {
@@ -44,8 +45,8 @@ fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &Fie
                 let name = shape.name_of(element).unwrap_or(PathElement::Index(index));
                 index += 1;
                 let Some(mine) = last.node(&name) else { return true };
-                let is = Fate { mine, owned: owned.node(&name), declared: false };
-                stays(Some(shape.element()), element, is)
+                let filter = PruneFilter { mine, owned: owned.node(&name), declared: false };
+                stays(Some(shape.element()), element, filter)
             });
         }
         _ => {}
@@ -54,14 +55,14 @@ fn prune_value(shape: Shape<'_>, value: &mut Value, last: &FieldSet, owned: &Fie
 
 /// Decides whether a member or an element is kept.
 #[derive(Clone, Copy)]
-struct Fate<'a> {
+struct PruneFilter<'a> {
     mine: &'a FieldNode,
     owned: Option<&'a FieldNode>,
     declared: bool,
 }
 
-fn stays(shape: Option<Shape<'_>>, value: &mut Value, fate: Fate<'_>) -> bool {
-    let Fate { mine, owned, declared } = fate;
+fn stays(shape: Option<Shape<'_>>, value: &mut Value, filter: PruneFilter<'_>) -> bool {
+    let PruneFilter { mine, owned, declared } = filter;
     let unowned = FieldSet::new();
     let is_owned = owned.is_some_and(|node| node.owned || declared);
     if (mine.owned || declared) && !is_owned {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use gantry_json::Value;
 
-use crate::ownership::shape::{Nameless, Parts, Shape};
+use crate::ownership::shape::{MissingKeyReason, Parts, Shape};
 use crate::ownership::{ManagedFields, Write};
 use gantry_primitives::Refusal;
 use gantry_schema::custom::SchemaType;
@@ -47,7 +47,7 @@ pub(super) fn check_values(applied: &Value, write: &Write<'_>) -> Result<(), Ref
 
 /// Returns an error if a stored object has list elements that cannot be owned.
 pub(super) fn check_stored(live: &Value, write: &Write<'_>) -> Result<(), Refusal> {
-    let Some((place, why)) = unnameable(write, live) else { return Ok(()) };
+    let Some((place, why)) = first_without_key(write, live) else { return Ok(()) };
     let metadata = |field: &str| live["metadata"][field].as_str().unwrap_or("");
     let (namespace, name) = (metadata("namespace"), metadata("name"));
     let described = format!("{namespace}/{name}; {}", group_version_kind(write.api_version, write.kind));
@@ -64,15 +64,15 @@ pub(super) fn check_stored(live: &Value, write: &Write<'_>) -> Result<(), Refusa
 /// The first element of a list without the keys by which it would be owned: the path of its list, and the reason.
 ///
 /// Of the built-in kinds, only service accounts can have such an element.
-pub(crate) fn unnameable(write: &Write<'_>, object: &Value) -> Option<(&'static str, String)> {
+pub(crate) fn first_without_key(write: &Write<'_>, object: &Value) -> Option<(&'static str, String)> {
     if write.kind != "ServiceAccount" || write.nature.message().is_none() {
         return None;
     }
     let shape = Shape::root(write.nature).member("secrets")?;
     let secrets = object.get("secrets").and_then(Value::as_array)?;
-    let nameless = secrets.iter().map(|secret| shape.name_of(secret)).enumerate();
-    let mut errors = nameless.filter_map(|(index, name)| name.err().map(|why| (index, why)));
-    errors.next().map(|(index, why)| (".secrets", format!("element {index}: {}", in_words(why, shape))))
+    let keys = secrets.iter().map(|secret| shape.name_of(secret)).enumerate();
+    let mut errors = keys.filter_map(|(index, name)| name.err().map(|why| (index, why)));
+    errors.next().map(|(index, why)| (".secrets", format!("element {index}: {}", message(why, shape))))
 }
 
 /// An object in errors: `default/web; apps/v1, Kind=Deployment`.
@@ -144,7 +144,7 @@ impl Walk {
         for (index, element) in elements.iter().enumerate() {
             match shape.name_of(element) {
                 // The first element without keys ends the list.
-                Err(why) => return self.error(&format!("element {index}: {}", in_words(why, shape))),
+                Err(why) => return self.error(&format!("element {index}: {}", message(why, shape))),
                 Ok(name) => {
                     let step = name.to_string();
                     if !seen.insert(name) {
@@ -194,11 +194,13 @@ impl Walk {
     }
 }
 
-fn in_words(why: Nameless, list: Shape<'_>) -> String {
+fn message(why: MissingKeyReason, list: Shape<'_>) -> String {
     match why {
-        Nameless::Null => "associative list with keys may not have a null element".to_owned(),
-        Nameless::NoObject => "associative list with keys may not have non-map elements".to_owned(),
-        Nameless::LacksKeys => {
+        MissingKeyReason::Null => "associative list with keys may not have a null element".to_owned(),
+        MissingKeyReason::NotAnObject => {
+            "associative list with keys may not have non-map elements".to_owned()
+        }
+        MissingKeyReason::NoKeyFields => {
             let keys: Vec<_> = list.keys().iter().map(|key| format!("{key:?}")).collect();
             format!(
                 "associative list with keys has an element that omits all key fields [{}] (and doesn't have default \
@@ -206,9 +208,11 @@ fn in_words(why: Nameless, list: Shape<'_>) -> String {
                 keys.join(" ")
             )
         }
-        Nameless::Object => "associative list without keys has an element that's a map type".to_owned(),
-        Nameless::List => "not supported: associative list with lists as elements".to_owned(),
-        Nameless::NullValue => {
+        MissingKeyReason::Object => {
+            "associative list without keys has an element that's a map type".to_owned()
+        }
+        MissingKeyReason::List => "not supported: associative list with lists as elements".to_owned(),
+        MissingKeyReason::NullValue => {
             "associative list without keys has an element that's an explicit null".to_owned()
         }
     }

@@ -111,7 +111,7 @@ mod tests {
 
     /// A3.26: elements of lists have owners themselves, plain maps do not; A3.14: atomics are leaves.
     #[test]
-    fn an_applied_object_states_its_leaves_and_the_elements_of_its_lists() {
+    fn an_applied_object_owns_its_leaves_and_the_elements_of_its_lists() {
         let deployment = json!({
             "metadata": {"labels": {"app": "web"}, "managedFields": [{}]},
             "spec": {
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn the_zero_deployment_has_what_is_never_left_out() {
+    fn the_zero_deployment_has_the_fields_without_omitempty() {
         let zero = zero(&kind("apps/v1.Deployment"));
         assert_eq!(zero["spec"]["template"]["spec"], json!({"containers": null}));
         assert_eq!(zero["spec"]["selector"], Value::Null);

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_set_is_refused_and_what_is_unknown_left_out() {
+    fn invalid_field_sets_are_refused_and_unknown_elements_ignored() {
         assert!(FieldSet::decode(&json!([])).is_err());
         assert!(FieldSet::decode(&json!({"f:a": 1})).is_err());
         assert!(FieldSet::decode(&json!({"f:a": {"k:x": {}}})).is_err());

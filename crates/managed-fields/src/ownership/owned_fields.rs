@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_concern_a_manager_is_not_decoded() {
+    fn unrelated_fields_of_a_manager_are_not_decoded() {
         let mut spec = OwnedFields::stored(json!({"f:spec": {"f:replicas": {}}}));
         spec.subtract(&FieldSet::of_fields(&["status", "status.replicas"]));
         assert!(spec.decoded.get().is_none());

@@ -137,7 +137,7 @@ mod tests {
 
     /// Appendix E: the owner of the replicas, at any path, owns the replicas of the Scale.
     #[test]
-    fn the_replicas_of_a_custom_kind_are_where_its_definition_says() {
+    fn the_replicas_of_a_custom_kind_are_at_the_path_of_its_definition() {
         let paths =
             [("e.com/v1", Some(".spec.size.n")), ("e.com/v2", Some(".spec.count")), ("e.com/v0", None)];
         let field = ReplicasField::ByVersion(

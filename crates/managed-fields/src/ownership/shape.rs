@@ -55,13 +55,13 @@ pub(crate) enum Parts {
 
 /// Why an element of a list has no key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Nameless {
+pub(crate) enum MissingKeyReason {
     /// It is `null`.
     Null,
     /// It is not an object, although keys are fields.
-    NoObject,
+    NotAnObject,
     /// It has none of the key fields.
-    LacksKeys,
+    NoKeyFields,
     /// It is an object in a set.
     Object,
     /// It is a list in a set.
@@ -165,7 +165,7 @@ impl<'a> Shape<'a> {
     }
 
     /// The path element of a list element.
-    pub(crate) fn name_of(self, element: &Value) -> Result<PathElement, Nameless> {
+    pub(crate) fn name_of(self, element: &Value) -> Result<PathElement, MissingKeyReason> {
         match self {
             Self::Keyed { keys, element: kind, .. } => {
                 named_by(keys.iter().map(|key| (*key, default_of(kind, key))), element)
@@ -175,9 +175,9 @@ impl<'a> Shape<'a> {
                 named_by(keys.map(|key| (key.as_str(), list.default_of(key))), element)
             }
             _ => match element {
-                Value::Object(_) => Err(Nameless::Object),
-                Value::Array(_) => Err(Nameless::List),
-                Value::Null => Err(Nameless::NullValue),
+                Value::Object(_) => Err(MissingKeyReason::Object),
+                Value::Array(_) => Err(MissingKeyReason::List),
+                Value::Null => Err(MissingKeyReason::NullValue),
                 value => Ok(PathElement::Value(Scalar::of(value))),
             },
         }
@@ -204,11 +204,11 @@ impl<'a> Shape<'a> {
 fn named_by<'k>(
     keys: impl ExactSizeIterator<Item = (&'k str, Option<&'k Value>)>,
     element: &Value,
-) -> Result<PathElement, Nameless> {
+) -> Result<PathElement, MissingKeyReason> {
     let fields = match element {
         Value::Object(fields) => fields,
-        Value::Null => return Err(Nameless::Null),
-        _ => return Err(Nameless::NoObject),
+        Value::Null => return Err(MissingKeyReason::Null),
+        _ => return Err(MissingKeyReason::NotAnObject),
     };
     let mut named = Vec::with_capacity(keys.len());
     for (key, default) in keys {
@@ -216,7 +216,7 @@ fn named_by<'k>(
             named.push((key.into(), Scalar::of(value)));
         }
     }
-    if named.is_empty() { Err(Nameless::LacksKeys) } else { Ok(PathElement::key(named)) }
+    if named.is_empty() { Err(MissingKeyReason::NoKeyFields) } else { Ok(PathElement::key(named)) }
 }
 
 /// The default of a key field of a built-in kind: the protocol of a port is TCP, others are empty or zero. A reference

@@ -7,7 +7,7 @@ use gantry_json::{Map, Value};
 
 use super::fields_of::zero;
 use super::{FieldSet, Identity, ManagedFields, PathElement, compare_written, reconcile};
-use crate::apply::unnameable;
+use crate::apply::first_without_key;
 use gantry_schema::kinds::Nature;
 
 /// A write, for ownership.
@@ -34,7 +34,7 @@ pub struct Write<'a> {
 /// The new object is decoded and defaulted, but not yet changed by admission or allocation: fields set there have no
 /// owner. An object without managed fields keeps none: it was never tracked, or a client reset them.
 pub fn track_update(old: Option<&Value>, new: &mut Value, write: &Write<'_>) {
-    if [old, Some(&*new)].into_iter().flatten().any(|object| unnameable(write, object).is_some()) {
+    if [old, Some(&*new)].into_iter().flatten().any(|object| first_without_key(write, object).is_some()) {
         // An object whose elements cannot be named keeps its managed fields.
         return old.map(ManagedFields::of).unwrap_or_default().store(new);
     }

@@ -14,7 +14,7 @@ fn pod(containers: &Value) -> Value {
 
 /// A3.22: the time changes only with a value; a change of ownership alone changes the object but no time.
 #[test]
-fn times_tell_when_a_value_was_changed() {
+fn times_change_only_with_values() {
     let mut story = Story::of("core/v1.ConfigMap");
     assert_eq!(story.apply("m1", &json!({"data": {"k": "1", "l": "1"}})), Change::Values);
     assert_eq!(story.apply("m1", &json!({"data": {"k": "1", "l": "1"}})), Change::Nothing);
@@ -27,7 +27,7 @@ fn times_tell_when_a_value_was_changed() {
 
 /// A3.15: a writer that only removes fields gains none, and its time does not change.
 #[test]
-fn removing_is_not_gaining() {
+fn a_writer_that_removes_fields_owns_none() {
     let mut story = Story::of("core/v1.ConfigMap");
     story.update("u1", |object| object["data"] = json!({"k": "1", "l": "1", "m": "1"}));
     story.update("u1", |object| object["data"] = json!({"l": "1", "m": "1"}));
@@ -75,7 +75,7 @@ fn some_fields_are_never_owned() {
 
 /// A3.18: absent or invalid managed fields keep the stored ones; valid ones replace them before this write is tracked.
 #[test]
-fn a_record_written_by_hand_counts_if_it_is_valid() {
+fn managed_fields_of_clients_are_stored_if_valid() {
     let mut story = Story::of("core/v1.ConfigMap");
     story.update("u1", |object| object["data"] = json!({"k": "1"}));
     let before = story.owners();
@@ -144,7 +144,7 @@ fn conflicts_are_reported_in_order() {
 
 /// A3.22: an element is removed with its defaults when its last applier drops it, not while another one applies it.
 #[test]
-fn an_element_goes_with_its_last_owner() {
+fn an_element_is_removed_with_its_last_applier() {
     let mut story = Story::of("core/v1.Pod");
     story.apply("m1", &pod(&json!([{"name": "a", "image": "x"}, {"name": "b", "image": "x"}])));
     story.apply("m2", &pod(&json!([{"name": "b"}])));
@@ -171,7 +171,7 @@ fn an_element_is_removed_though_another_manager_changed_it() {
 
 /// A3.22: a field that is no longer applied is removed, fields of others are kept.
 #[test]
-fn what_is_no_longer_stated_goes_and_the_rest_stays() {
+fn fields_that_are_no_longer_applied_are_removed_and_others_kept() {
     let mut story = Story::of("apps/v1.Deployment");
     story.apply("m1", &json!({"spec": {"replicas": 3, "minReadySeconds": 5}}));
     story.update("u1", |object| object["spec"]["paused"] = json!(true));
@@ -182,7 +182,7 @@ fn what_is_no_longer_stated_goes_and_the_rest_stays() {
 
 /// A3.25: kubectl has no conflicts about unchanged values of its annotation; other managers have conflicts.
 #[test]
-fn kubectl_is_forgiven_only_its_own() {
+fn last_applied_migration_covers_kubectl_fields_only() {
     let mut story = Story::of("core/v1.ConfigMap");
     story.update("kubectl-client-side-apply", |object| {
         object["metadata"]["annotations"] = json!({LAST_APPLIED: "{\"data\":{\"k\":\"1\",\"l\":\"0\"}}"});
@@ -202,7 +202,7 @@ fn kubectl_is_forgiven_only_its_own() {
 
 /// A3.21: each error in an applied configuration, with Kubernetes' message.
 #[test]
-fn statements_are_checked_against_the_schema() {
+fn apply_configurations_are_checked_against_the_schema() {
     let table = [
         (json!({"spec": {"nope": 1}}), ".spec.nope: field not declared in schema"),
         (
@@ -254,7 +254,7 @@ fn the_schema_is_no_stricter_than_it_must_be() {
 
 /// A3.22: a write that would change only times changes nothing.
 #[test]
-fn times_alone_are_no_change() {
+fn changed_times_alone_are_no_change() {
     let mut story = Story::of("core/v1.ConfigMap");
     story.update("u1", |object| object["data"] = json!({"k": "1"}));
     let old = story.live().clone();
@@ -271,7 +271,7 @@ fn times_alone_are_no_change() {
 
 /// A3.21: an absent key is empty, except in the secrets of a service account, where it is required.
 #[test]
-fn keys_that_are_left_out_are_empty() {
+fn omitted_keys_are_empty() {
     let mut pods = Story::of("core/v1.Pod");
     pods.apply("m1", &pod(&json!([{"image": "x"}])));
     let owned = json!({"f:spec": {"f:containers": {"k:{\"name\":\"\"}": {".": {}, "f:image": {}}}}});

@@ -56,7 +56,7 @@ fn spec(spec: &Value) -> Value {
 
 /// Appendix E, A3.26: the owned fields of an applied configuration depend on the schema.
 #[test]
-fn a_statement_owns_what_the_schema_makes_of_it() {
+fn the_fields_owned_by_apply_depend_on_the_schema() {
     let table = [
         (json!({"size": 3, "title": null}), json!({"f:size": {}, "f:title": {}})),
         (json!({"labels": {"a": "b"}}), json!({"f:labels": {"f:a": {}}})),
@@ -120,7 +120,7 @@ fn a_creator_owns_every_container() {
 
 /// Appendix E, A3.15: an updater owns only the fields that it changes.
 #[test]
-fn an_updater_owns_what_it_changed() {
+fn an_updater_owns_the_changed_fields() {
     let mut story = widgets();
     story.apply(
         "m1",
@@ -166,7 +166,7 @@ fn elements_merge_by_their_keys() {
 
 /// Appendix E, A3.22: values that are applied are added to a set, and dropped ones removed; atomic lists are replaced.
 #[test]
-fn sets_are_shared_and_whole_values_are_not() {
+fn elements_of_sets_are_shared_and_atomic_values_are_not() {
     let mut story = widgets();
     story.apply(
         "m1",
@@ -200,7 +200,7 @@ fn conflicts_are_reported_or_forced() {
 
 /// Appendix E, A3.22: fields that are no longer applied are removed; keys of maps and unknown members with all below.
 #[test]
-fn what_is_no_longer_stated_goes() {
+fn fields_that_are_no_longer_applied_are_removed() {
     let mut story = widgets();
     story.apply(
         "m1",
@@ -221,7 +221,7 @@ fn what_is_no_longer_stated_goes() {
 
 /// Appendix E: a value without a declaration may change its type, and the manager that changes it owns it.
 #[test]
-fn what_is_not_described_is_what_it_turns_out_to_be() {
+fn undeclared_values_have_the_type_of_their_value() {
     let table = [
         (json!({"a": 1}), json!([1]), json!({"f:spec": {"f:free": {}}})),
         (json!({"a": 1}), json!("text"), json!({"f:spec": {"f:free": {}}})),
@@ -252,7 +252,7 @@ fn what_is_not_described_is_what_it_turns_out_to_be() {
 
 /// Appendix E, A3.21: an applied configuration must match the schema as far as merging requires it.
 #[test]
-fn statements_are_checked_against_the_definition() {
+fn apply_configurations_are_checked_against_the_definition() {
     let table = [
         (json!({"spec": {"nope": 1}}), ".spec.nope: field not declared in schema"),
         (json!({"nope": 1}), ".nope: field not declared in schema"),
@@ -291,7 +291,7 @@ fn statements_are_checked_against_the_definition() {
 
 /// Appendix E, A3.21: below a schema that preserves unknown fields, and without declarations, anything can be applied.
 #[test]
-fn what_may_be_anything_is_not_checked() {
+fn values_without_a_schema_are_not_checked() {
     for stated in [
         json!({"values": {"x": [1, {"y": 1}], "image": {"tag": "1", "nope": 1}}}),
         json!({"free": [1, "a"], "bag": {"a": {"b": 1}}}),
@@ -336,7 +336,7 @@ fn owners_of_another_version_are_owners() {
 
 /// Appendix E, A3.16: through `/status` only the status is owned; preconditions still apply.
 #[test]
-fn through_status_only_the_status_is_owned() {
+fn writes_to_status_own_the_status_only() {
     let mut story = widgets();
     story.apply("m1", &spec(&json!({"size": 1})));
     story.through_status();
@@ -360,7 +360,7 @@ fn through_status_only_the_status_is_owned() {
 
 /// Appendix E: if a definition makes a value atomic, the owners of its parts own the whole.
 #[test]
-fn what_became_whole_is_owned_as_a_whole() {
+fn values_that_became_atomic_are_owned_as_a_whole() {
     let mut story = widgets();
     story.apply("m1", &spec(&json!({"labels": {"a": "1"}, "tags": ["x"], "size": 1})));
     let mut changed = schema();
@@ -376,7 +376,7 @@ fn what_became_whole_is_owned_as_a_whole() {
 
 /// Appendix E, A3.18: the replicas of a custom kind may be at any path; a write to its Scale moves their ownership.
 #[test]
-fn a_scale_finds_the_replicas_where_the_definition_says() {
+fn a_scale_uses_the_replicas_path_of_the_definition() {
     let mut story = widgets();
     story.apply("m1", &spec(&json!({"size": 1, "paused": true})));
     let owners = ManagedFields::of(story.live());

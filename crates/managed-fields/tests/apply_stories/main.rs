@@ -1,6 +1,6 @@
 //! Server-side apply and ownership as small stories: times, owners, conflicts and refusals that no recording contains.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod compiled_in;
 mod custom;

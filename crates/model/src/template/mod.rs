@@ -106,7 +106,7 @@ mod tests {
 
     /// D5.1: unset and empty maps and lists are equal, quantities are compared by value, times by instant.
     #[test]
-    fn ways_of_writing_the_same_thing_are_equal() {
+    fn equivalent_templates_are_equal() {
         for (a, b) in [
             (r#""args":[]"#, r#""image":"""#),
             (r#""resources":{}"#, r#""env":[]"#),

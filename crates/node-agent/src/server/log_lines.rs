@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_parameter_is_named() {
+    fn an_invalid_parameter_is_reported() {
         let query = [("tailLines".to_owned(), "x".to_owned())];
         assert_eq!(
             LogSelection::parse(&query, Timestamp::EPOCH),

@@ -192,7 +192,7 @@ pub(super) fn deadline_exceeded() -> PodEvent {
     PodEvent { event: Event::normal(DEADLINE_EXCEEDED, DEADLINE_MESSAGE.to_owned()), field: None }
 }
 
-/// Returns the event about a change of resources that the node has no room for.
+/// Returns the event about a change of resources beyond the capacity of the node.
 pub(super) fn resize_deferred(pod: &Pod, pending: &PendingResize) -> PodEvent {
     let allocation = allocation(pod).to_string();
     // A kubelet writes the error last.

@@ -43,7 +43,7 @@ pub use dependencies::{Lookup, Reference, ReferenceKind, References};
 pub(crate) use messages::invalid_annotation;
 pub use pod::{Pod, ephemeral_as_container};
 pub use pod_run::PodRun;
-pub use resize::{ContainerAmounts, NodeRoom, ResourceRoom};
+pub use resize::{ContainerAmounts, NodeCapacity, ResourceCapacity};
 pub use resume::{FoundContainer, FoundPod};
 pub use status::simulated_container_id;
 pub(crate) use status::{RESIZE_IN_PROGRESS, RESIZE_PENDING};
@@ -65,7 +65,7 @@ pub struct NodeContext<'a> {
     /// The results of looking up the objects that [`needed`] lists.
     pub references: &'a References,
     /// The free resources of the node for a pod whose resources are changed; `None` if they do not matter.
-    pub room: Option<NodeRoom>,
+    pub capacity: Option<NodeCapacity>,
 }
 
 /// The result of syncing a pod once.

@@ -31,7 +31,7 @@ pub struct PodRun {
     /// The number of sandboxes that the pod has had; simulated nodes do not count them.
     pub(super) sandboxes: u32,
     /// Whether the runtime reported something since the last sync.
-    pub(super) has_news: bool,
+    pub(super) has_new_reports: bool,
     /// Why the node does not allocate the resources of the spec.
     pub(super) pending_resize: Option<PendingResize>,
     /// Whether containers are being changed to the allocated resources.
@@ -120,7 +120,7 @@ impl PodRun {
             ended_by: None,
             conditions: BTreeMap::new(),
             sandboxes: 0,
-            has_news: false,
+            has_new_reports: false,
             pending_resize: None,
             is_resizing: false,
             reported_events: Vec::new(),
@@ -136,7 +136,7 @@ impl PodRun {
         output: &mut SyncOutput,
     ) {
         output.events.append(&mut self.reported_events);
-        self.has_news = false;
+        self.has_new_reports = false;
         // Ephemeral containers may have been added.
         self.containers.resize_with(pod.containers.len(), ContainerRun::default);
         self.allocate(pod, node, output);

@@ -96,7 +96,7 @@ mod tests {
 
     /// The results that are computed in advance for simulated containers are those of counting.
     #[test]
-    fn simulated_probes_have_the_results_that_counting_gives() {
+    fn simulated_probes_have_the_results_of_counting() {
         for (ready, failures, period, delay) in [
             (0, 3, 10, 0),
             (5, 3, 1, 0),

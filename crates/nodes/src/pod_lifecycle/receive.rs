@@ -15,7 +15,7 @@ impl PodRun {
     pub fn receive(&mut self, pod: &Pod, report: RuntimeReport, now: Timestamp) -> bool {
         self.containers.resize_with(pod.containers.len(), ContainerRun::default);
         let is_change = self.take_in(pod, report, now);
-        self.has_news |= is_change;
+        self.has_new_reports |= is_change;
         is_change
     }
 
@@ -78,8 +78,8 @@ impl PodRun {
     }
 
     /// Whether something was reported since the last sync, so that another one is needed.
-    pub fn has_news(&self) -> bool {
-        self.has_news
+    pub fn has_new_reports(&self) -> bool {
+        self.has_new_reports
     }
 
     /// Returns the number of sandboxes that the pod has had.

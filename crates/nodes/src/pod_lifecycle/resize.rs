@@ -1,6 +1,6 @@
 //! Changes of the resources of a running pod.
 //!
-//! The spec has the desired resources. A node allocates them if it has room, and then changes its containers one by
+//! The spec has the desired resources. A node allocates them if it has the capacity, and then changes its containers one by
 //! one, or restarts them if their policy requires that. The allocated and the actual resources are reported until both
 //! are the desired ones.
 
@@ -67,7 +67,7 @@ pub(super) fn rendered(list: &BTreeMap<String, String>) -> Option<BTreeMap<Strin
 
 /// The amounts of a resource on a node, in billionths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ResourceRoom {
+pub struct ResourceCapacity {
     /// The amount that pods may request.
     pub allocatable: i128,
     /// The amount that the other pods of the node request.
@@ -76,11 +76,11 @@ pub struct ResourceRoom {
 
 /// The resources of a node for a pod whose resources are changed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct NodeRoom {
+pub struct NodeCapacity {
     /// CPU.
-    pub cpu: ResourceRoom,
+    pub cpu: ResourceCapacity,
     /// Memory.
-    pub memory: ResourceRoom,
+    pub memory: ResourceCapacity,
 }
 
 /// Why a change of resources is not allocated.
@@ -134,7 +134,7 @@ impl ObservedAmounts {
 }
 
 impl PodRun {
-    /// Whether a sync would allocate other resources, which depends on the room of the node.
+    /// Whether a sync would allocate other resources, which depends on the capacity of the node.
     pub fn is_resize_wanted(&self, pod: &Pod) -> bool {
         pairs(pod, self).any(|(wanted, run)| {
             run.observed
@@ -144,13 +144,14 @@ impl PodRun {
         })
     }
 
-    /// Allocates the resources in the spec of a real pod, if the node has room for them.
+    /// Allocates the resources in the spec of a real pod, if the node has the capacity.
     pub(super) fn allocate(&mut self, pod: &Pod, node: &NodeContext<'_>, output: &mut SyncOutput) {
         if !pod.is_real() || self.stopping.is_some() {
             return;
         }
         let is_wanted = self.is_resize_wanted(pod);
-        let refusal = if is_wanted { node.room.and_then(|room| refusal(pod, &room)) } else { None };
+        let refusal =
+            if is_wanted { node.capacity.and_then(|capacity| refusal(pod, &capacity)) } else { None };
         if let Some(refusal) = refusal {
             if self.pending_resize.as_ref() != Some(&refusal) {
                 output.events.push(messages::resize_deferred(pod, &refusal));
@@ -301,16 +302,18 @@ fn pairs<'a>(
 }
 
 /// Returns why a node does not allocate the requests of a pod, with a kubelet's message.
-fn refusal(pod: &Pod, room: &NodeRoom) -> Option<PendingResize> {
-    let resources = [("cpu", room.cpu, 1_000_000), ("memory", room.memory, 1_000_000_000)];
-    let short = resources.iter().find(|(name, room, _)| request(pod, name) + room.used > room.allocatable);
-    short.map(|(name, room, unit)| PendingResize {
+fn refusal(pod: &Pod, capacity: &NodeCapacity) -> Option<PendingResize> {
+    let resources = [("cpu", capacity.cpu, 1_000_000), ("memory", capacity.memory, 1_000_000_000)];
+    let short = resources
+        .iter()
+        .find(|(name, capacity, _)| request(pod, name) + capacity.used > capacity.allocatable);
+    short.map(|(name, capacity, unit)| PendingResize {
         resource: name,
         message: format!(
             "Node didn't have enough resource: {name}, requested: {}, used: {}, capacity: {}",
             request(pod, name) / unit,
-            room.used / unit,
-            room.allocatable / unit
+            capacity.used / unit,
+            capacity.allocatable / unit
         ),
     })
 }
@@ -385,9 +388,9 @@ impl ContainerRun {
 }
 
 impl Pod {
-    /// Returns why a node with this room does not accept the pod.
-    pub fn rejection(&self, room: &NodeRoom) -> Option<PodRejection> {
-        refusal(self, room).map(|refusal| PodRejection {
+    /// Returns why a node with this capacity does not accept the pod.
+    pub fn rejection(&self, capacity: &NodeCapacity) -> Option<PodRejection> {
+        refusal(self, capacity).map(|refusal| PodRejection {
             reason: if refusal.resource == "cpu" { "OutOfcpu" } else { "OutOfmemory" },
             message: refusal.message,
         })

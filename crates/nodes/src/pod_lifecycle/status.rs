@@ -288,14 +288,16 @@ fn container_status(
     now: Timestamp,
 ) -> wire::ContainerStatus {
     let ran = container_run.is_running() || container_run.last_exit().is_some();
-    let id = |run: WhichRun| container_id(pod, container, container_run, run);
+    let id = |run: ContainerRunRef| container_id(pod, container, container_run, run);
     let last = match (&container_run.phase, &container_run.restarting) {
         (Phase::BackingOff { exit, .. }, _)
         | (Phase::CreateFailed { .. } | Phase::PullFailed { .. }, Some(exit)) => {
-            Some((*exit, WhichRun::Current))
+            Some((*exit, ContainerRunRef::Current))
         }
-        (Phase::Exited(exit), _) if container_run.start_error().is_some() => Some((*exit, WhichRun::Current)),
-        _ => container_run.last.map(|exit| (exit, WhichRun::Previous)),
+        (Phase::Exited(exit), _) if container_run.start_error().is_some() => {
+            Some((*exit, ContainerRunRef::Current))
+        }
+        _ => container_run.last.map(|exit| (exit, ContainerRunRef::Previous)),
     };
     let (image, image_id) = match container_run.observed.as_deref().filter(|_| ran) {
         Some(observed) => {
@@ -310,11 +312,11 @@ fn container_status(
         name: container.name.clone(),
         image,
         image_id,
-        container_id: ran.then(|| id(WhichRun::Current)),
+        container_id: ran.then(|| id(ContainerRunRef::Current)),
         ready: container_run.is_ready(container, now),
         started: Some(container_run.is_started(container, now)),
         restart_count: container_run.restarts,
-        state: Some(state(pod, container, container_run, id(WhichRun::Current))),
+        state: Some(state(pod, container, container_run, id(ContainerRunRef::Current))),
         last_state: Some(last_state.unwrap_or_default()),
         ..of_spec(container, container_run)
     }
@@ -335,18 +337,23 @@ fn of_spec(container: &Container, container_run: &ContainerRun) -> wire::Contain
 
 /// A run of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum WhichRun {
+enum ContainerRunRef {
     /// The run that is in progress or ended last.
     Current,
     /// The previous run.
     Previous,
 }
 
-fn container_id(pod: &Pod, container: &Container, container_run: &ContainerRun, run: WhichRun) -> String {
+fn container_id(
+    pod: &Pod,
+    container: &Container,
+    container_run: &ContainerRun,
+    run: ContainerRunRef,
+) -> String {
     if let Some(observed) = container_run.observed_run(run) {
         return observed.identity.id.clone();
     }
-    let restarts = container_run.restarts - i32::from(run == WhichRun::Previous);
+    let restarts = container_run.restarts - i32::from(run == ContainerRunRef::Previous);
     simulated_container_id(&pod.uid, &container.name, restarts)
 }
 
@@ -358,10 +365,10 @@ pub fn simulated_container_id(uid: &str, container: &str, restarts: i32) -> Stri
 
 impl ContainerRun {
     /// Returns what the runtime reported of a run, if it is a real container.
-    fn observed_run(&self, run: WhichRun) -> Option<&ObservedRun> {
+    fn observed_run(&self, run: ContainerRunRef) -> Option<&ObservedRun> {
         self.observed.as_ref().map(|observed| match run {
-            WhichRun::Current => &observed.current,
-            WhichRun::Previous => &observed.previous,
+            ContainerRunRef::Current => &observed.current,
+            ContainerRunRef::Previous => &observed.previous,
         })
     }
 
@@ -392,7 +399,7 @@ fn state(pod: &Pod, container: &Container, container_run: &ContainerRun, id: Str
         Phase::Exited(exit) | Phase::Done(exit) => {
             match (&container_run.phase, container_run.start_error()) {
                 (Phase::Exited(_), Some((reason, message))) => waiting(reason, Some(message.clone())),
-                _ => terminated(*exit, container_run.observed_run(WhichRun::Current), id),
+                _ => terminated(*exit, container_run.observed_run(ContainerRunRef::Current), id),
             }
         }
         Phase::BackingOff { delay, .. } => {
@@ -409,7 +416,7 @@ fn state(pod: &Pod, container: &Container, container_run: &ContainerRun, id: Str
         Phase::Pulling { tries, .. } if *tries > 0 => pull_back_off(),
         Phase::Pending | Phase::Inspecting | Phase::Pulling { .. } | Phase::Starting { .. } => {
             match container_run.restarting {
-                Some(exit) => terminated(exit, container_run.observed_run(WhichRun::Current), id),
+                Some(exit) => terminated(exit, container_run.observed_run(ContainerRunRef::Current), id),
                 None if pod.has_init_containers() && container.role != Role::Ephemeral => {
                     waiting("PodInitializing", None)
                 }

@@ -1,6 +1,6 @@
 //! Stories of simulated nodes and the scheduler over an API server in the same process, on tokio's paused clock.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod cluster;
 mod dependencies;
@@ -105,7 +105,7 @@ async fn a_deleted_pod_is_stopped_and_removed() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_finalizer_holds_a_pod_that_has_stopped() {
+async fn a_stopped_pod_with_a_finalizer_is_kept() {
     let mut cluster = Cluster::start(1).await;
     cluster.pod("web", "nginx:1", &json!({})).await;
     cluster.server.patch("pods", "web", None, &json!({"metadata": {"finalizers": ["shop.io/wait"]}})).await;

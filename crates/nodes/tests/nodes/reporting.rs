@@ -47,7 +47,7 @@ impl ScriptedRuntime {
 }
 
 impl NodeRuntime for ScriptedRuntime {
-    type Place = ();
+    type PodResources = ();
 
     fn parse(&self, pod: &core::Pod) -> (Pod, Vec<Event>) {
         (Pod::parse_real(pod), Vec::new())

@@ -25,7 +25,7 @@ fn versions<'k>(kinds: &'k Kinds, group: &str) -> &'k [&'static str] {
 
 /// Appendix E: groups of definitions come after all others, sorted by name, in whatever order they were defined.
 #[test]
-fn groups_of_definitions_come_last_by_name() {
+fn groups_of_definitions_are_last_and_sorted_by_name() {
     let built_in = with(&[]).groups().len();
     let defined =
         [group("zoo.example.com", &["v1"]), group("aaa.example.com", &["v1"]), group("apps", &["v7"])];

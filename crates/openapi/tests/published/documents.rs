@@ -11,7 +11,7 @@ fn named(kind: &str) -> Value {
 
 /// Appendix E: a kind has `apiVersion`, `kind` and `metadata`, whatever its schema declares for them.
 #[test]
-fn a_kind_has_the_head_of_every_object() {
+fn a_kind_has_api_version_kind_and_metadata() {
     let head = |metadata: &Value| json!({"apiVersion": {"type": "string"}, "kind": {"type": "string"}, "metadata": metadata});
     let (of_v2, of_v3) = (head(&json!({"$ref": V2_META})), head(&json!({"allOf": [{"$ref": V3_META}]})));
     let written = [
@@ -43,7 +43,7 @@ fn the_outermost_schema_is_that_of_the_kind() {
 
 /// Appendix E: a kind that preserves unknown fields has no properties in OpenAPI 2: kubectl would refuse all others.
 #[test]
-fn of_a_kind_that_keeps_everything_old_clients_learn_nothing_more() {
+fn a_kind_that_preserves_unknown_fields_has_no_properties_in_openapi_2() {
     let schema = json!({
         "type": "object", "x-kubernetes-preserve-unknown-fields": true, "properties": {"spec": {"type": "object"}},
     });
@@ -58,7 +58,7 @@ fn of_a_kind_that_keeps_everything_old_clients_learn_nothing_more() {
 
 /// Appendix E: a list has the name in the definition, and its items are of the kind.
 #[test]
-fn a_list_is_called_what_the_definition_calls_it() {
+fn a_list_has_the_list_kind_of_the_definition() {
     let schema = json!({"type": "object"});
     let (v2, v3) = (v2(&schema), v3(&schema));
     for (schemas, prefix) in
@@ -99,7 +99,7 @@ fn fields_to_select_by_are_named() {
 
 /// Appendix E: all references in a document are to definitions that it contains, and it is the same each time.
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_is_to_a_definition_in_the_document() {
     let embedded = json!({"type": "object", "x-kubernetes-embedded-resource": true});
     let schema = json!({"type": "object", "properties": {"template": embedded}});
     for document in [v2(&schema), v3(&schema)] {

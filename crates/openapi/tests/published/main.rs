@@ -1,6 +1,6 @@
 //! The published documents of custom kinds: OpenAPI and discovery.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod discovery;
 mod documents;

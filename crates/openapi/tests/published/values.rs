@@ -32,7 +32,7 @@ fn less(written: Value, v2: Value) -> Row {
 
 /// Appendix E: most keywords are published as they are written.
 #[test]
-fn most_is_published_as_it_is_written() {
+fn most_keywords_are_published_unchanged() {
     let rows = [
         json!({"type": "string", "description": "Its colour.", "title": "Colour", "enum": ["red", ""], "pattern": "^r"}),
         json!({"type": "string", "format": "date-time", "minLength": 0, "maxLength": 9}),
@@ -51,7 +51,7 @@ fn most_is_published_as_it_is_written() {
 
 /// Appendix E: keywords without an effect are omitted.
 #[test]
-fn what_says_nothing_is_left_out() {
+fn keywords_without_effect_are_omitted() {
     let written = json!({
         "type": "object", "description": "", "nullable": false, "uniqueItems": false, "properties": {}, "required": [],
         "x-kubernetes-embedded-resource": false,
@@ -61,7 +61,7 @@ fn what_says_nothing_is_left_out() {
 
 /// Appendix E: OpenAPI 2 has no alternatives, and its documents have no defaults.
 #[test]
-fn alternatives_and_defaults_are_for_new_clients() {
+fn alternatives_and_defaults_are_in_openapi_3_only() {
     let written = json!({
         "type": "object", "default": {"a": "x"},
         "properties": {
@@ -82,7 +82,7 @@ fn alternatives_and_defaults_are_for_new_clients() {
 
 /// Appendix E: nullable values have no type in OpenAPI 2, whose types exclude `null`, and are not required.
 #[test]
-fn what_may_be_null_has_no_type_for_old_clients() {
+fn nullable_values_have_no_type_in_openapi_2() {
     let rows = [
         (
             json!({"type": "string", "nullable": true, "description": "Maybe."}),
@@ -116,7 +116,7 @@ fn what_may_be_null_has_no_type_for_old_clients() {
 
 /// Appendix E: values that preserve unknown fields, and lists of them, have neither type nor properties in OpenAPI 2.
 #[test]
-fn what_is_kept_unknown_has_no_type_for_old_clients() {
+fn values_that_preserve_unknown_fields_have_no_type_in_openapi_2() {
     let keeps = json!({"x-kubernetes-preserve-unknown-fields": true});
     let object = json!({"type": "object", "x-kubernetes-preserve-unknown-fields": true});
     check(&[
@@ -137,7 +137,7 @@ fn what_is_kept_unknown_has_no_type_for_old_clients() {
 
 /// Appendix E: an int-or-string has no type in OpenAPI 2, and both types in OpenAPI 3, whatever its definition has.
 #[test]
-fn a_number_or_a_text_is_spelled_out_once() {
+fn int_or_string_is_expanded_once() {
     let old = json!({"x-kubernetes-int-or-string": true});
     let either = json!([{"type": "integer"}, {"type": "string"}]);
     let with = |key: &str, value: Value| {
@@ -164,7 +164,7 @@ fn a_number_or_a_text_is_spelled_out_once() {
 /// Appendix E: an embedded object has `apiVersion`, `kind` and `metadata`; not in OpenAPI 2 if it preserves unknown
 /// fields.
 #[test]
-fn an_object_within_has_a_head_of_its_own() {
+fn embedded_objects_have_api_version_kind_and_metadata() {
     let embedded = json!({"type": "object", "required": ["kind", "spec"], "x-kubernetes-embedded-resource": true,
         "properties": {"spec": {"type": "object"}}});
     let nested = json!({"type": "object", "properties": {"it": {"type": "array", "items": embedded}}});

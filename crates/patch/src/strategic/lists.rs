@@ -14,7 +14,7 @@ use gantry_schema::schema::StrategicMerge;
 
 /// How elements of a list are identified.
 #[derive(Clone, Copy)]
-pub(super) enum Sameness {
+pub(super) enum ElementIdentity {
     /// By the value of this member.
     Key(&'static str),
     /// By all of the value.
@@ -41,14 +41,14 @@ struct Changes<'a> {
 
 /// Merges or replaces a list, depending on the strategy of the field.
 pub(super) fn merge(elements: &mut Vec<Value>, patch: &[Value], known: Known) -> Result<(), Refusal> {
-    let sameness = match known.strategy {
-        StrategicMerge::ByKey { .. } | StrategicMerge::Primitives => Sameness::under(known.strategy),
+    let by = match known.strategy {
+        StrategicMerge::ByKey { .. } | StrategicMerge::Primitives => ElementIdentity::under(known.strategy),
         // A replaced list has the order of the patch.
         _ => return combine(elements, patch, known).map(drop),
     };
-    let places = Places::of(elements, sameness);
+    let places = Places::of(elements, by);
     match combine(elements, patch, known)? {
-        Some(named) => order::arrange(elements, sameness, &named, &places),
+        Some(named) => order::arrange(elements, by, &named, &places),
         None => Ok(()),
     }
 }
@@ -63,10 +63,10 @@ pub(super) fn merge_ordered(
 ) -> Result<(), Refusal> {
     let order = order.as_array().ok_or_else(malformed_order)?;
     let known = shape.member(name)?;
-    let sameness = Sameness::under(known.strategy);
+    let by = ElementIdentity::under(known.strategy);
     if let Some(patch) = patch {
         let patch = patch.as_array().ok_or_else(malformed_order)?;
-        order::check(patch, order, sameness)?;
+        order::check(patch, order, by)?;
         let absent = current.get(name).is_none_or(Value::is_null);
         if absent {
             current.insert(name.to_owned(), Value::Array(Vec::new()));
@@ -77,12 +77,12 @@ pub(super) fn merge_ordered(
         None | Some(Value::Null) => return Ok(()),
         Some(other) => return Err(wrong_type("[]interface {}", other)),
     };
-    let places = Places::of(elements, sameness);
+    let places = Places::of(elements, by);
     if let Some(patch) = patch.and_then(Value::as_array) {
         combine(elements, patch, known)?;
     }
-    let named: Vec<_> = order.iter().filter_map(|element| sameness.identity(element)).collect();
-    order::arrange(elements, sameness, &named, &places)
+    let named: Vec<_> = order.iter().filter_map(|element| by.identity(element)).collect();
+    order::arrange(elements, by, &named, &places)
 }
 
 /// `$deleteFromPrimitiveList`: removes values from a list, whatever its strategy.
@@ -132,13 +132,12 @@ fn merge_by_key(
         *elements = changes.merged.iter().map(|(_, object)| taken(object)).collect();
         return Ok(None);
     }
-    let sameness = Sameness::Key(key);
-    elements.retain(|element| {
-        sameness.identity(element).is_none_or(|identity| !changes.deleted.contains(&identity))
-    });
+    let by = ElementIdentity::Key(key);
+    elements
+        .retain(|element| by.identity(element).is_none_or(|identity| !changes.deleted.contains(&identity)));
     let mut places = BTreeMap::new();
     for (place, element) in elements.iter().enumerate() {
-        if let Some(identity) = sameness.identity(element) {
+        if let Some(identity) = by.identity(element) {
             places.entry(identity).or_insert(place);
         }
     }
@@ -199,7 +198,7 @@ impl<'a> Changes<'a> {
     fn read(patch: &'a [Value], key: &'static str) -> Result<Self, Refusal> {
         let mut changes = Self { merged: Vec::new(), deleted: BTreeSet::new(), replaces: false };
         for element in patch {
-            let identity = || Sameness::Key(key).identified(element);
+            let identity = || ElementIdentity::Key(key).identified(element);
             let Value::Object(members) = element else { return Err(no_merge_key(element, key)) };
             let Some(directive) = members.get(PATCH) else {
                 changes.merged.push((identity()?, members));
@@ -220,7 +219,7 @@ impl<'a> Changes<'a> {
     }
 }
 
-impl Sameness {
+impl ElementIdentity {
     /// How elements are identified in a field of this strategy.
     pub(super) fn under(strategy: StrategicMerge) -> Self {
         match strategy {

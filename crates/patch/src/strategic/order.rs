@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, VecDeque};
 use gantry_json::Value;
 
 use super::directives::PATCH;
-use super::lists::{Identity, Sameness};
+use super::lists::{ElementIdentity, Identity};
 use gantry_primitives::Refusal;
 use gantry_primitives::go_print::list_as_go_prints;
 
@@ -29,17 +29,17 @@ struct Placed {
 /// patch.
 pub(super) fn arrange(
     elements: &mut Vec<Value>,
-    sameness: Sameness,
+    by: ElementIdentity,
     named: &[Identity],
     original: &Places,
 ) -> Result<(), Refusal> {
-    let wished = Places::number(named.iter().cloned());
+    let requested = Places::number(named.iter().cloned());
     let identities: Vec<_> =
-        elements.iter().map(|element| sameness.identified(element)).collect::<Result<_, _>>()?;
+        elements.iter().map(|element| by.identified(element)).collect::<Result<_, _>>()?;
     let placed = elements.drain(..).zip(identities).map(|(element, identity)| Placed {
         element,
         before: original.0.get(&identity).copied(),
-        named: wished.0.get(&identity).copied(),
+        named: requested.0.get(&identity).copied(),
     });
     let (mut patched, others): (Vec<_>, VecDeque<_>) = partition(placed);
     patched.sort_by_key(|placed| placed.named);
@@ -48,10 +48,10 @@ pub(super) fn arrange(
 }
 
 /// Returns an error if the list in a patch contradicts its `$setElementOrder`.
-pub(super) fn check(patch: &[Value], order: &[Value], sameness: Sameness) -> Result<(), Refusal> {
-    let mut wanted = order.iter().filter_map(|element| sameness.identity(element));
+pub(super) fn check(patch: &[Value], order: &[Value], by: ElementIdentity) -> Result<(), Refusal> {
+    let mut wanted = order.iter().filter_map(|element| by.identity(element));
     for element in patch.iter().filter(|element| element.get(PATCH).is_none()) {
-        let identity = sameness.identified(element)?;
+        let identity = by.identified(element)?;
         if !wanted.any(|next| next == identity) {
             let (patch, order) = (list_as_go_prints(patch), list_as_go_prints(order));
             return Err(Refusal::server_error(format!(
@@ -87,8 +87,8 @@ fn zip_in_order(mut others: VecDeque<Placed>, mut patched: VecDeque<Placed>) -> 
 
 impl Places {
     /// The indices of a list's elements; of duplicates the first.
-    pub(super) fn of(elements: &[Value], sameness: Sameness) -> Self {
-        Self::number(elements.iter().filter_map(|element| sameness.identity(element)))
+    pub(super) fn of(elements: &[Value], by: ElementIdentity) -> Self {
+        Self::number(elements.iter().filter_map(|element| by.identity(element)))
     }
 
     fn number(identities: impl Iterator<Item = Identity>) -> Self {

@@ -1,8 +1,8 @@
 //! The text above a picture, in as many lines as it needs.
 
 use super::{CEILING, FAINT, FLOOR, INK, LEFT, escape, put};
+use crate::phrases;
 use crate::plan::{RolloutEnding, RolloutPlan};
-use crate::words;
 
 /// The number of characters that fit into a line of the title, and into one below it.
 const TITLE_MAX: usize = 72;
@@ -32,9 +32,10 @@ impl Heading {
             RolloutEnding::Stuck => CEILING,
             RolloutEnding::Paused | RolloutEnding::Unfinished => "#b45309",
         };
-        let title = [(INK, words::title(plan)), (colour, words::ending(plan))];
-        let pods = format!("available: {} · pods: {}", words::fewest_available(plan), words::most_pods(plan));
-        let mut details = lines(&[(FAINT, words::changes(plan))], DETAIL_MAX);
+        let title = [(INK, phrases::title(plan)), (colour, phrases::ending(plan))];
+        let pods =
+            format!("available: {} · pods: {}", phrases::fewest_available(plan), phrases::most_pods(plan));
+        let mut details = lines(&[(FAINT, phrases::changes(plan))], DETAIL_MAX);
         details.extend(lines(&[(FAINT, pods)], DETAIL_MAX));
         Self { title: lines(&title, TITLE_MAX), details }
     }
@@ -109,19 +110,19 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_is_one_line() {
+    fn a_short_title_is_one_line() {
         let texts = [("a", "deployment/web"), ("b", "completes after 48s")];
         assert_eq!(shown(&texts, 84), ["a:deployment/web b:completes after 48s"]);
     }
 
     #[test]
-    fn a_long_title_goes_on_in_the_next_line() {
+    fn a_long_title_is_wrapped() {
         let texts = [("a", "deployment/web"), ("b", "gets stuck: the image cannot be pulled")];
         assert_eq!(shown(&texts, 26), ["a:deployment/web b:gets stuck:", "b:the image cannot be pulled"]);
     }
 
     #[test]
-    fn a_name_longer_than_a_line_is_divided() {
+    fn a_name_longer_than_a_line_is_split() {
         assert_eq!(
             shown(&[("a", "deployment/a-long-name"), ("b", "ends")], 12),
             ["a:deployment/a", "a:-long-name", "b:ends"]

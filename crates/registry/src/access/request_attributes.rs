@@ -204,7 +204,7 @@ mod tests {
 
     /// A7.3: the namespace of a request for a Namespace is its own name.
     #[test]
-    fn a_namespace_is_inside_itself() {
+    fn a_namespace_is_in_its_own_scope() {
         assert_eq!(attributes("DELETE", "/api/v1/namespaces/shop"), "delete :namespaces shop shop");
         assert_eq!(
             attributes("PUT", "/api/v1/namespaces/shop/finalize"),

@@ -11,7 +11,7 @@ pub struct User {
     pub name: String,
     /// The groups, `system:authenticated` or `system:unauthenticated` among them.
     pub groups: Vec<String>,
-    /// The uid, which tells users of the same name apart; may be empty.
+    /// The uid, which distinguishes users of the same name; may be empty.
     pub uid: String,
     /// Further attributes from the authenticator, by key.
     pub extra: BTreeMap<String, Vec<String>>,

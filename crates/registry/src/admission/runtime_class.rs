@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pod_gets_what_its_class_says() {
+    fn a_pod_gets_overhead_and_scheduling_of_its_class() {
         let mut plain = pod(&json!({}));
         admit(&mut plain, Some(&class())).unwrap();
         assert_eq!(plain["spec"]["overhead"], json!({"cpu": "100m"}));

@@ -9,7 +9,7 @@ use crate::strategies;
 
 /// The values that the server assigns to a new object.
 #[derive(Clone, Debug)]
-pub struct Stamp<'a> {
+pub struct ServerAssignedMetadata<'a> {
     /// The uid.
     pub uid: &'a str,
     /// The creation time.
@@ -38,19 +38,20 @@ pub fn drop_self_link(object: &mut Value) {
 ///
 /// Sets uid, creation time, generation and a generated name. Drops the status if it is a subresource, unless the kind
 /// keeps it; its initial status is set later.
-pub fn create(mut object: Value, kind: &Kind, stamp: &Stamp<'_>) -> Value {
+pub fn create(mut object: Value, kind: &Kind, assigned: &ServerAssignedMetadata<'_>) -> Value {
     drop_server_metadata(&mut object);
     let strategy = strategies::of(kind);
     (strategy.prepare)(Part::Main, None, &mut object);
     let name = text(&object, "name").unwrap_or_default();
     let generate = text(&object, "generateName").unwrap_or_default();
-    let name = (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, stamp.name_suffix));
+    let name =
+        (name.is_empty() && !generate.is_empty()).then(|| generated_name(generate, assigned.name_suffix));
     let metadata = metadata_mut(&mut object);
     if let Some(name) = name {
         metadata.insert("name", json!(name));
     }
-    metadata.insert("uid", json!(stamp.uid));
-    metadata.insert("creationTimestamp", json!(stamp.now.to_string()));
+    metadata.insert("uid", json!(assigned.uid));
+    metadata.insert("creationTimestamp", json!(assigned.now.to_string()));
     if !matches!(kind.generation, Generation::Absent | Generation::SpecFromZero) {
         metadata.insert("generation", json!(1));
     }

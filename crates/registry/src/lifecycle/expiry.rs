@@ -24,7 +24,7 @@ mod tests {
 
     /// A8.9: every write of an event restarts its lifetime; the times in its content are ignored.
     #[test]
-    fn an_event_lives_as_long_as_it_is_written() {
+    fn writes_restart_the_lifetime_of_an_event() {
         let created = Timestamp::from_secs(10_000);
         let event = json!({"eventTime": "2001-01-01T00:00:00Z", "metadata": {
             "creationTimestamp": created.to_string(), "managedFields": [{"time": created.plus(600).to_string()}]}});

@@ -10,7 +10,7 @@ mod expiry;
 mod options;
 mod update;
 
-pub use create::{Stamp, create, drop_self_link, drop_server_metadata, generated_name};
+pub use create::{ServerAssignedMetadata, create, drop_self_link, drop_server_metadata, generated_name};
 pub use deletion::{Deletion, delete, is_removed_at_once};
 pub(crate) use deletion::{delete_at_once, delete_gracefully, finalizers_after, set_finalizers};
 pub use expiry::is_expired;

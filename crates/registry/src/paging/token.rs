@@ -80,14 +80,14 @@ mod tests {
 
     /// A4.4: Kubernetes' order of fields is accepted.
     #[test]
-    fn a_token_of_the_reference_is_understood() {
+    fn a_token_of_kubernetes_is_decoded() {
         let token = encode_url(br#"{"v":"meta.k8s.io/v1","rv":332,"start":"/cm2\u0000"}"#);
         assert_eq!(Continue::decode(&token).unwrap(), Continue::after(332, "/cm2"));
     }
 
     /// A4.4: invalid tokens are refused.
     #[test]
-    fn what_was_never_given_out_is_refused() {
+    fn invalid_tokens_are_refused() {
         let forged = [
             r#"{"v":"meta.k8s.io/v2","rv":1,"start":"/a"}"#,
             r#"{"v":"meta.k8s.io/v1","rv":0,"start":"/a"}"#,
@@ -110,7 +110,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn tokens_come_back_as_they_were(version in 1_u64.., name in "[a-z0-9.-]{3,20}") {
+        fn tokens_survive_encoding(version in 1_u64.., name in "[a-z0-9.-]{3,20}") {
             let page = Continue::after(version, &format!("/default/{name}"));
             prop_assert_eq!(Continue::decode(&page.encode()).unwrap(), page);
         }
@@ -121,7 +121,7 @@ mod tests {
         }
 
         #[test]
-        fn no_token_is_too_strange(token in ".*") {
+        fn any_token_is_decoded_or_refused(token in ".*") {
             let _ = Continue::decode(&token);
         }
     }

@@ -3,7 +3,7 @@
 //! ```text
 //! check ─► Free ──────────────► marked, then deleted
 //!       ├► FreeAt(version) ───► the same, if the pod still has that version
-//!       └► Spends(budget) ─► spend ─► the same
+//!       └► Decrements(budget) ─► decrement_disruptions_allowed ─► the same
 //! ```
 
 use gantry_json::{Value, json};
@@ -26,7 +26,7 @@ pub enum EvictionCost {
         budget: Option<String>,
     },
     /// One of the disruptions that this budget allows.
-    Spends(String),
+    Decrements(String),
 }
 
 /// The maximum number of evictions in a budget that its controller has not confirmed.
@@ -55,11 +55,15 @@ pub fn check(pod: &Value, budgets: &[Value]) -> Result<EvictionCost, Refusal> {
     if !is_ready(pod) && allows_unready_eviction(budget) {
         return Ok(EvictionCost::FreeAt { version: version(), budget: Some(name) });
     }
-    Ok(EvictionCost::Spends(name))
+    Ok(EvictionCost::Decrements(name))
 }
 
 /// Returns the budget after one more disruption, or why it does not allow one.
-pub fn spend(budget: &Value, pod_name: &str, now: Timestamp) -> Result<Value, Refusal> {
+pub fn decrement_disruptions_allowed(
+    budget: &Value,
+    pod_name: &str,
+    now: Timestamp,
+) -> Result<Value, Refusal> {
     let count = |field: &str| budget["status"][field].as_i64().unwrap_or(0);
     if count("observedGeneration") < budget["metadata"]["generation"].as_i64().unwrap_or(0) {
         return Err(being_processed(&name(budget)));

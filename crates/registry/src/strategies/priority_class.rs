@@ -12,7 +12,7 @@ use crate::validation::error_list::{ErrorList, Path, number, text};
 const COLUMNS: &[TableColumn] = &[
     column::NAME,
     column::number("Value").number_at("value"),
-    column::truth("Global-Default").computed(|object, _| json!(cell::at(object, "globalDefault") == true)),
+    column::boolean("Global-Default").computed(|object, _| json!(cell::at(object, "globalDefault") == true)),
     column::AGE,
     column::text("PreemptionPolicy").text_at("preemptionPolicy"),
 ];

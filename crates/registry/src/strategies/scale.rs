@@ -24,7 +24,7 @@ mod tests {
 
     /// Appendix C: the row of a Scale.
     #[test]
-    fn a_scale_shows_wanted_and_there() {
+    fn the_row_of_a_scale_has_desired_and_available() {
         let scale_object =
             json!({"metadata": {"name": "web"}, "spec": {"replicas": 3}, "status": {"replicas": 2}});
         assert_eq!(

@@ -65,12 +65,12 @@ pub(crate) const fn number(name: &'static str) -> TableColumn {
 }
 
 /// A column of booleans.
-pub(crate) const fn truth(name: &'static str) -> TableColumn {
+pub(crate) const fn boolean(name: &'static str) -> TableColumn {
     column(name, "boolean", "", 0)
 }
 
 /// A column of booleans, in wide output only.
-pub(crate) const fn wide_truth(name: &'static str) -> TableColumn {
+pub(crate) const fn wide_boolean(name: &'static str) -> TableColumn {
     column(name, "boolean", "", 1)
 }
 

@@ -60,7 +60,7 @@ fn one_of_several_fields() {
 
 /// Appendix E: the listeners of a gateway.
 #[test]
-fn listeners_are_distinct_and_have_what_they_need() {
+fn rules_of_gateway_listeners_are_evaluated() {
     let text = json!({"type": "string"});
     let structure = with_spec(&json!({"type": "object", "properties": {"listeners": {
     "type": "array", "x-kubernetes-list-type": "map", "x-kubernetes-list-map-keys": ["name"],
@@ -115,7 +115,7 @@ fn listeners_are_distinct_and_have_what_they_need() {
 
 /// Appendix E: fields that are immutable, stay set once set, or only grow.
 #[test]
-fn fields_that_change_in_one_way_only() {
+fn transition_rules_restrict_changes() {
     let structure = with_spec(&json!({"type": "object", "properties": {
         "class": {"type": "string", "x-kubernetes-validations": [{"rule": "self == oldSelf", "message": "Value is immutable"}]},
         "size": {"type": "string"},
@@ -151,7 +151,7 @@ fn fields_that_change_in_one_way_only() {
 
 /// Appendix E: examples of Kubernetes' documentation, with an object that obeys each rule and one that breaks it.
 #[test]
-fn everyday_rules_hold_and_break() {
+fn rules_of_the_documentation_accept_and_reject() {
     let text = json!({"type": "string"});
     let properties = json!({
         "minReplicas": {"type": "integer"}, "replicas": {"type": "integer"}, "maxReplicas": {"type": "integer"},

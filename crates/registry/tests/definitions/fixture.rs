@@ -43,11 +43,11 @@ pub(crate) fn with(mut object: Value, pointer: &str, value: Value) -> Value {
 
 /// Returns the definition as a POST stores it.
 pub(crate) fn posted(definition: &Value) -> Value {
-    let stamp = lifecycle::Stamp { uid: "u", now: NOON, name_suffix: "" };
+    let assigned = lifecycle::ServerAssignedMetadata { uid: "u", now: NOON, name_suffix: "" };
     let gvk = Gvk::new("apiextensions.k8s.io", "v1", "CustomResourceDefinition");
     let mut object = decode::value(definition.clone(), &gvk.message().unwrap().into()).unwrap().object;
     defaults::apply(kind(), &mut object);
-    let mut object = lifecycle::create(object, kind(), &stamp);
+    let mut object = lifecycle::create(object, kind(), &assigned);
     defaults::set_initial_status(kind(), &mut object);
     object
 }

@@ -8,7 +8,7 @@ use crate::fixture::{NOON, kind, posted, refused, version, widgets, with};
 
 /// Appendix E: a new definition has default names, no conversion, and a status with only the stored version.
 #[test]
-fn a_new_definition_is_filled_in() {
+fn a_new_definition_gets_defaults() {
     let stored = posted(&with(widgets(), "/status", json!({"storedVersions": ["v9"], "conditions": []})));
     assert_eq!(refused(&widgets()), Vec::<String>::new());
     let names = json!({
@@ -28,7 +28,7 @@ fn a_new_definition_is_filled_in() {
 
 /// Appendix E: all versions in which objects may be stored are recorded; a change of the spec counts as a generation.
 #[test]
-fn a_change_of_the_stored_version_is_remembered() {
+fn all_stored_versions_are_recorded() {
     let stored = posted(&widgets());
     let v2 = version("v2", &json!({"type": "object"}));
     let v1 = with(version("v1", &json!({"type": "object"})), "/storage", json!(false));
@@ -49,7 +49,7 @@ fn a_change_of_the_stored_version_is_remembered() {
 
 /// Appendix E: the first DELETE of a definition sets a finalizer and a condition, whatever its options.
 #[test]
-fn a_definition_waits_for_its_objects() {
+fn a_definition_has_a_finalizer_for_its_objects() {
     let stored = posted(&widgets());
     let options = DeleteOptions { propagation: Some(Propagation::Orphan), ..DeleteOptions::default() };
     let Deletion::Linger(ending) = delete(&stored, &options, kind(), NOON) else { panic!() };

@@ -1,6 +1,6 @@
 //! Definitions of custom kinds: their defaults, validation and lifecycle.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on fails")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod fixture;
 mod lifecycle;

@@ -53,7 +53,7 @@ fn free_names_are_accepted_and_the_kind_is_served() {
 
 /// Appendix E: a name that is in use is refused, and the condition reports the last conflict.
 #[test]
-fn names_that_are_taken_are_refused_with_their_reason() {
+fn names_in_use_are_refused_with_a_reason() {
     let widgets = settled(&posted(&widgets()), &[]);
     let table = [
         (json!({"plural": "wd", "kind": "Other"}), "PluralConflict", r#""wd" is already in use"#),
@@ -114,7 +114,7 @@ fn a_definition_gets_its_names_when_they_become_free() {
 
 /// Appendix E: a served kind stays served under its old names if new names are in use.
 #[test]
-fn what_is_served_keeps_its_names() {
+fn a_served_kind_keeps_its_accepted_names() {
     let widgets = settled(&posted(&widgets()), &[]);
     let gadgets = settled(&gadgets(&json!({"plural": "gadgets", "kind": "Gadget"})), &[&widgets]);
     let greedy = with(gadgets, "/spec/names/shortNames", json!(["wd"]));
@@ -126,7 +126,7 @@ fn what_is_served_keeps_its_names() {
 
 /// Appendix E: built-in kinds keep their names, and groups of Kubernetes require an approval.
 #[test]
-fn groups_of_kubernetes_are_guarded() {
+fn groups_of_kubernetes_require_an_approval() {
     assert!(kinds().kind("networking.k8s.io", "v1", "Ingress").is_some());
     let names = json!({"plural": "ingresses", "kind": "Ingress"});
     let ingresses = with(gadgets(&names), "/spec/group", json!("networking.k8s.io"));
@@ -152,7 +152,7 @@ fn groups_of_kubernetes_are_guarded() {
 
 /// Appendix E: a kind is not served as long as its conversion webhook has no certificate authority.
 #[test]
-fn a_bundle_without_certificates_keeps_a_kind_from_being_served() {
+fn a_kind_with_an_empty_ca_bundle_is_not_served() {
     let conversion = |bundle: &str| {
         let config = json!({"url": "https://shop.example.com", "caBundle": bundle});
         json!({"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"], "clientConfig": config}})
@@ -170,7 +170,7 @@ fn a_bundle_without_certificates_keeps_a_kind_from_being_served() {
 
 /// Appendix E: the finalizer of a definition is removed when no objects remain.
 #[test]
-fn a_definition_is_let_go_when_its_objects_are_gone() {
+fn the_finalizer_of_a_definition_is_removed_after_its_objects() {
     let served = settled(&posted(&widgets()), &[]);
     assert_eq!(end(&served, 0, NOON), Ending::Nothing, "it is not being deleted");
     let Deletion::Linger(deleted) = delete(&served, &DeleteOptions::default(), kind(), NOON) else {

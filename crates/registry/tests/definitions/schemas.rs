@@ -20,7 +20,7 @@ fn member(schema: &Value) -> Vec<String> {
 
 /// Appendix E: every declared value has a type, and the root is an object.
 #[test]
-fn everything_has_a_type() {
+fn every_schema_has_a_type() {
     assert_eq!(schema_errors(&json!({})), [".type: Required value: must not be empty at the root"]);
     assert_eq!(
         schema_errors(&json!({"type": "string"})),
@@ -91,7 +91,7 @@ fn some_of_openapi_is_not_supported() {
 
 /// Appendix E: schemas under a junctor only restrict fields that are declared elsewhere.
 #[test]
-fn junctors_only_restrict() {
+fn schemas_under_junctors_only_restrict() {
     let schema = json!({"type": "object", "properties": {"a": {"type": "string"}},
         "anyOf": [{"required": ["a"]}, {"properties": {"b": {"minLength": 1}}}],
         "not": {"properties": {"a": {"type": "string", "description": "x", "nullable": true}, "metadata": {}}}});
@@ -157,7 +157,7 @@ fn metadata_is_not_redefined() {
 
 /// Appendix E: list and map types fit the type of the value; keys of elements are required or have defaults.
 #[test]
-fn lists_merge_as_what_they_are() {
+fn list_types_fit_the_type_of_the_value() {
     let list = |list: &str, keys: Value, items: Value| {
         member(&json!({"type": "array", "x-kubernetes-list-type": list, "x-kubernetes-list-map-keys": keys,
                        "items": items}))
@@ -217,7 +217,7 @@ fn lists_merge_as_what_they_are() {
 
 /// Appendix E: a default has declared fields only, and is valid by the schema and its rules.
 #[test]
-fn defaults_are_what_they_stand_for() {
+fn defaults_are_valid_by_the_schema() {
     assert_eq!(
         member(
             &json!({"type": "object", "default": {"b": 1, "c": 2}, "properties": {"b": {"type": "string"}}})
@@ -274,7 +274,7 @@ fn defaults_are_what_they_stand_for() {
 
 /// Appendix E: a rule is not empty, and its message, reason and path are valid.
 #[test]
-fn rules_say_something() {
+fn rules_are_not_empty() {
     let rule = |rule: Value| {
         let schema = json!({"type": "object", "properties": {"b": {"type": "string"}},
             "x-kubernetes-validations": [rule]});
@@ -307,7 +307,7 @@ fn rules_say_something() {
 
 /// Appendix E: a rule compiles with the declared fields and evaluates to a boolean.
 #[test]
-fn rules_make_sense() {
+fn rules_compile_to_a_boolean() {
     let rule = |rule: Value| {
         let schema = json!({"type": "object", "properties": {"b": {"type": "string"}, "any": {
             "x-kubernetes-preserve-unknown-fields": true}}, "x-kubernetes-validations": [rule]});
@@ -365,7 +365,7 @@ fn rules_make_sense() {
 
 /// Appendix E: `oldSelf` requires elements with keys, and a rule requires a schema with a type.
 #[test]
-fn rules_are_about_what_can_be_known() {
+fn old_self_requires_correlatable_elements() {
     let element = |rule: &str| {
         json!({"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}},
             "x-kubernetes-validations": [{"rule": rule}]})
@@ -398,7 +398,7 @@ fn rules_are_about_what_can_be_known() {
 
 /// Appendix E: with the status as a subresource, only some fields are allowed at the root.
 #[test]
-fn a_root_with_a_status_is_plain() {
+fn a_root_schema_with_a_status_has_few_keywords() {
     let mut version = version("v1", &json!({"type": "object", "maxProperties": 3}));
     version["subresources"] = json!({"status": {}});
     let errors = refused(&with(widgets(), "/spec/versions", json!([version])));
@@ -415,7 +415,7 @@ fn a_root_with_a_status_is_plain() {
 
 /// Appendix E: if versions have different schemas, errors have the path of the version.
 #[test]
-fn schemas_of_their_own_are_reported_in_their_version() {
+fn errors_in_schemas_of_versions_have_their_path() {
     let other = with(version("v2", &json!({})), "/storage", json!(false));
     let versions = json!([version("v1", &json!({"type": "object"})), other]);
     assert_eq!(

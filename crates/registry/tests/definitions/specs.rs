@@ -16,7 +16,7 @@ fn errors_with(pointer: &str, value: Value) -> Vec<String> {
 
 /// Appendix E: names must be valid, and the name of the definition consists of the plural and the group.
 #[test]
-fn names_are_names() {
+fn names_of_a_definition_are_validated() {
     assert_eq!(
         errors_with("/metadata/name", json!("gadgets.shop.example.com")),
         [
@@ -227,7 +227,7 @@ fn selectable_fields_are_declared() {
 
 /// Appendix E: a conversion webhook has a URL or a service.
 #[test]
-fn converters_can_be_reached() {
+fn conversion_webhooks_have_a_valid_client_config() {
     let converts = |conversion: Value| errors_with("/spec/conversion", conversion);
     let webhook = |config: Value, reviews: Value| {
         converts(json!({"strategy": "Webhook",

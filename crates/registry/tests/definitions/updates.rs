@@ -19,7 +19,7 @@ fn served() -> Value {
 
 /// Appendix E: group and plural are immutable; scope and kind, too, once the definition is established.
 #[test]
-fn what_is_served_stays_what_it_is() {
+fn group_scope_and_kind_are_immutable() {
     let immutable = "field is immutable";
     assert_eq!(changed(&posted(&widgets()), "/spec/scope", json!("Cluster")), Vec::<String>::new());
     let served = served();
@@ -46,7 +46,7 @@ fn what_is_served_stays_what_it_is() {
 
 /// Appendix E: a version in which objects may be stored cannot be removed.
 #[test]
-fn a_version_in_which_objects_are_stored_stays() {
+fn a_stored_version_cannot_be_removed() {
     let versions = json!([version("v2", &json!({"type": "object"}))]);
     assert_eq!(
         changed(&served(), "/spec/versions", versions),
@@ -63,7 +63,7 @@ fn a_version_in_which_objects_are_stored_stays() {
 
 /// Appendix E: an approval that was missing before is not required; one that was there may not be removed.
 #[test]
-fn an_approval_is_not_taken_away() {
+fn an_approval_cannot_be_removed() {
     let guarded = with(served(), "/spec/group", json!("shop.k8s.io"));
     assert_eq!(changed(&guarded, "/metadata/labels", json!({"a": "b"})), Vec::<String>::new());
     let annotations = json!({"api-approved.kubernetes.io": "unapproved"});
@@ -76,7 +76,7 @@ fn an_approval_is_not_taken_away() {
 
 /// Appendix E: an established definition cannot get a webhook with an invalid CA bundle.
 #[test]
-fn a_good_bundle_is_not_replaced_by_a_bad_one() {
+fn a_valid_ca_bundle_cannot_become_invalid() {
     let conversion = json!({"strategy": "Webhook", "webhook": {"conversionReviewVersions": ["v1"],
         "clientConfig": {"url": "https://shop.example.com", "caBundle": "Cg=="}}});
     assert_eq!(
@@ -91,7 +91,7 @@ fn a_good_bundle_is_not_replaced_by_a_bad_one() {
 
 /// Appendix E: accepted names in a status must be valid, too.
 #[test]
-fn a_status_holds_names() {
+fn accepted_names_in_a_status_are_validated() {
     let old = served();
     let new = with(old.clone(), "/status/acceptedNames/plural", json!("Widgets"));
     let errors = validation::status(kind(), &old, &new).errors;

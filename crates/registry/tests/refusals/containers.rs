@@ -6,7 +6,7 @@ use super::{NONE, SUBDOMAIN, of_container, of_pod, of_volume};
 
 /// O2.6: a variable or a file can expose only known fields and resources of a pod.
 #[test]
-fn only_what_is_there_is_shown_to_containers() {
+fn only_known_fields_and_resources_are_exposed_to_containers() {
     let variable = |from: Value| of_container(json!({"env": [{"name": "A", "valueFrom": from}]}));
     let at = "spec.containers[0].env[0].valueFrom";
     assert_eq!(
@@ -57,7 +57,7 @@ fn only_what_is_there_is_shown_to_containers() {
 
 /// O2.6: a sleep in a `preStop` hook is not longer than the grace period.
 #[test]
-fn a_sleep_ends_before_the_pod_does() {
+fn a_sleep_is_within_the_grace_period() {
     assert_eq!(
         of_container(json!({"lifecycle": {"preStop": {"sleep": {"seconds": 31}}}})),
         [
@@ -112,7 +112,7 @@ fn containers_restart_by_known_policies() {
 
 /// O2.6: containers can use only the claims of their pod, and huge pages require CPU or memory.
 #[test]
-fn containers_claim_what_the_pod_has() {
+fn containers_use_the_claims_of_their_pod_only() {
     assert_eq!(
         of_container(json!({"resources": {"claims": [{"name": "x"}]}})),
         [

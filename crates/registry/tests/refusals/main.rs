@@ -1,6 +1,6 @@
 //! Invalid values of many fields, each refused with Kubernetes' message.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod containers;
 mod network;

@@ -6,7 +6,7 @@ use super::{errors_in, with};
 
 /// Appendix A: fields that only load balancers can have, duplicate ports, and external addresses.
 #[test]
-fn services_have_what_their_type_has() {
+fn fields_of_services_fit_their_type() {
     let service = |spec: Value| {
         let base = json!({"metadata": {"name": "s"}, "spec": {"ports": [{"port": 80}]}});
         errors_in("", "Service", &with(base, "spec", spec))
@@ -35,7 +35,7 @@ fn services_have_what_their_type_has() {
 
 /// Appendix A: the paths of Ingresses, the peers of NetworkPolicies, and the modes of claims.
 #[test]
-fn ways_in_lead_somewhere() {
+fn ingress_paths_and_network_policy_peers_are_validated() {
     let ingress = |spec: Value| {
         errors_in("networking.k8s.io", "Ingress", &json!({"metadata": {"name": "i"}, "spec": spec}))
     };

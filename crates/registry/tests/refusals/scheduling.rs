@@ -8,7 +8,7 @@ use super::{LABEL, of_pod};
 
 /// O2.6: tolerations, spread constraints and node affinity have known operators and values.
 #[test]
-fn places_are_asked_for_in_known_words() {
+fn tolerations_spread_constraints_and_affinity_are_validated() {
     let at = "spec.tolerations[0]";
     assert_eq!(
         of_pod(json!({"tolerations": [{"key": "a", "operator": "Exists", "value": "x"}]})),

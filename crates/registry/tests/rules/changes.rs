@@ -30,7 +30,7 @@ fn volume() -> Value {
 }
 
 #[test]
-fn a_claim_gets_its_class_and_its_volume_once_and_shows_what_else_would_change() {
+fn class_and_volume_of_a_claim_are_set_once_and_other_changes_are_shown() {
     let kind = ("", "PersistentVolumeClaim");
     assert_eq!(
         refused(kind, claim(), &json!({"spec": {"storageClassName": "x", "volumeName": "v"}})),
@@ -43,7 +43,7 @@ fn a_claim_gets_its_class_and_its_volume_once_and_shows_what_else_would_change()
 }
 
 #[test]
-fn a_volume_keeps_its_source_its_mode_and_its_nodes() {
+fn source_mode_and_affinity_of_a_volume_are_immutable() {
     let kind = ("", "PersistentVolume");
     let elsewhere =
         json!({"nodeSelectorTerms": [{"matchExpressions": [{"key": "b", "operator": "Exists"}]}]});
@@ -66,7 +66,7 @@ fn a_volume_keeps_its_source_its_mode_and_its_nodes() {
 }
 
 #[test]
-fn classes_drivers_and_quotas_keep_what_others_rely_on() {
+fn immutable_fields_of_classes_drivers_and_quotas_are_refused() {
     let class = json!({"provisioner": "a/b"});
     assert_eq!(
         refused(
@@ -108,7 +108,7 @@ fn classes_drivers_and_quotas_keep_what_others_rely_on() {
 }
 
 #[test]
-fn an_endpoint_slice_keeps_its_type_of_addresses() {
+fn the_address_type_of_an_endpoint_slice_is_immutable() {
     let slice = json!({"addressType": "IPv4", "endpoints": [{"addresses": ["10.0.0.1"]}]});
     assert_eq!(
         refused(

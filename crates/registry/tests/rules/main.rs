@@ -2,7 +2,7 @@
 //!
 //! Each story is a valid object and a few changes to it, as merge patches, with the errors that Kubernetes returned.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod changes;
 
@@ -15,8 +15,8 @@ const LIMITS: &str = include_str!("limits.json");
 const NETWORK: &str = include_str!("network.json");
 
 #[test]
-fn a_volume_has_one_source_some_room_and_known_modes() {
-    replay(STORAGE, "a_volume_has_one_source_some_room_and_known_modes");
+fn a_volume_has_one_source_a_capacity_and_valid_access_modes() {
+    replay(STORAGE, "a_volume_has_one_source_a_capacity_and_valid_access_modes");
 }
 
 #[test]
@@ -25,8 +25,8 @@ fn each_storage_system_needs_its_own_fields() {
 }
 
 #[test]
-fn a_claim_asks_for_room_of_a_known_mode() {
-    replay(STORAGE, "a_claim_asks_for_room_of_a_known_mode");
+fn a_claim_requests_storage_with_valid_access_modes() {
+    replay(STORAGE, "a_claim_requests_storage_with_valid_access_modes");
 }
 
 #[test]
@@ -35,8 +35,8 @@ fn a_class_has_a_provisioner_and_known_policies() {
 }
 
 #[test]
-fn drivers_describe_themselves_in_known_words() {
-    replay(STORAGE, "drivers_describe_themselves_in_known_words");
+fn fields_of_csi_drivers_have_known_values() {
+    replay(STORAGE, "fields_of_csi_drivers_have_known_values");
 }
 
 #[test]
@@ -80,8 +80,8 @@ fn an_autoscaler_has_a_target_and_a_range() {
 }
 
 #[test]
-fn a_metric_says_what_it_measures_and_aims_at() {
-    replay(LIMITS, "a_metric_says_what_it_measures_and_aims_at");
+fn a_metric_has_a_source_and_a_target() {
+    replay(LIMITS, "a_metric_has_a_source_and_a_target");
 }
 
 #[test]

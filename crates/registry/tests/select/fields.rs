@@ -123,7 +123,7 @@ fn values_may_be_escaped() {
 
 /// A4.8: the deletion of a collection refuses the same fields.
 #[test]
-fn a_kind_with_fields_of_its_own_has_other_words() {
+fn a_kind_with_its_own_fields_has_other_messages() {
     for exchange in recorded!("deletion.collection_bad_options") {
         if !exchange.parameter("fieldSelector").is_empty() {
             replay(vec![exchange], &|_| Vec::new());
@@ -201,7 +201,7 @@ fn of_several_wrong_terms_the_first_in_alphabetical_order_is_refused() {
 
 /// A4.8: a term without field and value selects everything; a value without a field is refused.
 #[test]
-fn a_term_that_says_nothing_selects_everything() {
+fn an_empty_term_selects_everything() {
     for text in ["=", "==", "!=", ",", "=,metadata.namespace=NS"] {
         let selector = FieldSelector::parse(text, Selectable::of("", "Pod")).unwrap();
         assert!(selector.matches(&object("a", json!({}))), "{text}");
@@ -212,7 +212,7 @@ fn a_term_that_says_nothing_selects_everything() {
 
 /// A4.8: the error about a field of Jobs has another message.
 #[test]
-fn jobs_name_themselves_when_they_refuse_a_field() {
+fn errors_about_fields_of_jobs_name_the_kind() {
     let refused = FieldSelector::parse("x=1", Selectable::of("batch", "Job")).unwrap_err();
     assert_eq!(refused.message, "field label \"x\" not supported for Job");
 }
@@ -234,7 +234,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_too_strange(text in r"[a\\,=!é\PC]{0,12}") {
+    fn any_text_is_parsed_or_refused(text in r"[a\\,=!é\PC]{0,12}") {
         let _ = FieldSelector::parse(&text, Selectable::of("", "Pod"));
     }
 }

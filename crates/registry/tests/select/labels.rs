@@ -41,7 +41,7 @@ fn recorded_selectors_select_the_same() {
 
 /// A4.7: invalid selectors are refused with the recorded Status.
 #[test]
-fn recorded_mistakes_are_refused_in_the_same_words() {
+fn invalid_selectors_are_refused_with_the_recorded_messages() {
     for exchange in recorded!("lists.label_selector_errors") {
         let text = exchange.parameter("labelSelector");
         let refusal = LabelSelector::parse(text).unwrap_err();
@@ -69,7 +69,7 @@ fn operators_can_be_keys_and_values() {
 
 /// A4.7: the message depends on the position of the error.
 #[test]
-fn each_place_has_its_own_words() {
+fn the_message_depends_on_the_position() {
     assert_eq!(refused("a=b,"), "found '', expected: identifier after ','");
     assert_eq!(refused("!a=b"), "found '=', expected: ',' or 'end of string'");
     assert_eq!(refused("a=("), "unable to parse requirement: found '(', expected: identifier");
@@ -115,7 +115,7 @@ fn objects_lead_to_the_canonical_form() {
 }
 
 #[test]
-fn an_object_must_say_something_possible() {
+fn invalid_selector_objects_are_refused() {
     for expression in [
         json!({"key": "a", "operator": "Foo"}),
         json!({"key": "a", "operator": "In"}),
@@ -157,7 +157,7 @@ proptest! {
 
     /// A4.7: no input makes the parser panic, and a valid selector prints and parses to itself.
     #[test]
-    fn no_text_is_too_strange(text in "[-a-z0-9=!<>(), é\\PC]{0,20}") {
+    fn any_text_is_parsed_or_refused(text in "[-a-z0-9=!<>(), é\\PC]{0,20}") {
         if let Ok(selector) = LabelSelector::parse(&text) {
             prop_assert_eq!(LabelSelector::parse(&selector.to_string()).unwrap(), selector);
         }

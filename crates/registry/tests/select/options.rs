@@ -36,7 +36,7 @@ fn parse(exchange: &mut Exchange) -> Result<(), Refusal> {
 
 /// A4.3, A4.4, A4.13: invalid options are refused with the recorded Status, and valid ones are accepted.
 #[test]
-fn recorded_options_are_judged_the_same() {
+fn recorded_options_are_validated_as_recorded() {
     let all = [
         recorded!("lists.version_errors"),
         recorded!("lists.paging_errors"),
@@ -59,7 +59,7 @@ fn recorded_options_are_judged_the_same() {
 
 /// A4.5: a get has other messages than a list.
 #[test]
-fn a_get_takes_a_version() {
+fn a_get_accepts_a_version() {
     let recorded = recorded!("lists.get_with_version");
     let refused = recorded.last().unwrap();
     assert_eq!(get_version(refused.parameter("resourceVersion")).unwrap_err().status(), refused.body);
@@ -68,7 +68,7 @@ fn a_get_takes_a_version() {
 
 /// A4.2: a version that the store does not reach in time.
 #[test]
-fn a_version_in_the_future_times_out() {
+fn a_future_version_times_out() {
     for exchange in recorded!("lists.version_in_the_future") {
         if exchange.status == 504 {
             let mut status = too_large(999_999_999_999, 333).status();
@@ -81,7 +81,7 @@ fn a_version_in_the_future_times_out() {
 
 /// A4.2: the state that a list returns.
 #[test]
-fn a_list_shows_the_state_that_was_asked_for() {
+fn a_list_shows_the_requested_state() {
     let version = ("resourceVersion", "12");
     assert_eq!(list(&[]), ListPlan::Latest);
     assert_eq!(list(&[("limit", "5")]), ListPlan::Latest);
@@ -98,7 +98,7 @@ fn a_list_shows_the_state_that_was_asked_for() {
 
 /// A4.4: the next page, and a page of a compacted version.
 #[test]
-fn a_page_goes_on_after_the_last_one() {
+fn a_page_continues_after_the_last_one() {
     let page = Continue::after(12, "/NS/b");
     let token = page.encode();
     assert_eq!(list(&[("continue", &token), ("limit", "2")]), ListPlan::Continue(page.clone()));
@@ -118,7 +118,7 @@ fn a_page_goes_on_after_the_last_one() {
 
 /// A4.2, A4.4: the metadata of a page; with selectors it has no number of remaining objects.
 #[test]
-fn a_page_says_what_it_leaves() {
+fn a_page_has_the_number_of_remaining_objects() {
     let rest = Rest { next: Continue::after(12, "/NS/b"), remaining: 3 };
     let metadata = |query: &[(&str, &str)], rest| options(query).unwrap().metadata(12, rest);
     assert_eq!(metadata(&[], None), json!({"resourceVersion": "12"}));
@@ -132,7 +132,7 @@ fn a_page_says_what_it_leaves() {
 
 /// A4.1, A4.2: lists without a limit, and lists of any state, are not paged.
 #[test]
-fn a_page_has_a_size_only_if_asked_for() {
+fn lists_are_paged_only_with_a_limit() {
     let size = |query: &[(&str, &str)]| options(query).unwrap().page_size().map(u64::from);
     assert_eq!(size(&[("limit", "2")]), Some(2));
     assert_eq!(size(&[("limit", "2"), ("limit", "9")]), Some(2));
@@ -144,7 +144,7 @@ fn a_page_has_a_size_only_if_asked_for() {
 
 /// A4.11, A4.13: where a watch starts.
 #[test]
-fn a_watch_begins_where_it_was_asked_to() {
+fn a_watch_begins_at_the_requested_version() {
     let version = ("resourceVersion", "12");
     let matching = ("resourceVersionMatch", "NotOlderThan");
     let initial = |at_least, end_bookmark| WatchPlan::Initial { at_least, end_bookmark };
@@ -160,7 +160,7 @@ fn a_watch_begins_where_it_was_asked_to() {
 
 /// A4.2, A4.12: errors about compacted versions.
 #[test]
-fn the_past_expires() {
+fn compacted_versions_are_expired() {
     assert_eq!(expired_list().message, "The resourceVersion for the provided list is too old.");
     let status = expired_watch(1, 223).status();
     assert_eq!(
@@ -172,7 +172,7 @@ fn the_past_expires() {
 
 /// A0.9: booleans and integers of a query.
 #[test]
-fn almost_everything_is_true() {
+fn booleans_of_a_query_are_parsed_as_by_kubernetes() {
     let watched = |value| options(&[("watch", value)]).unwrap().watch;
     assert!(watched("True") && watched("1") && watched("") && watched("no"));
     assert!(!watched("false") && !watched("FALSE") && !watched("0"));

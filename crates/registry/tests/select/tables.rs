@@ -56,7 +56,7 @@ fn replay(name: &str, exchanges: &[Exchange]) {
 
 /// Appendix C: the status of Pods in common states.
 #[test]
-fn pods_say_what_they_are_doing() {
+fn rows_of_pods_have_their_status() {
     replay("pods", &recorded!("tables.pods"));
     replay("pods_init", &recorded!("tables.pods_init"));
     replay("pods_terminating", &recorded!("tables.pods_terminating"));
@@ -88,7 +88,7 @@ fn networks_show_addresses() {
 
 /// Appendix C: kinds of the cluster and its configuration.
 #[test]
-fn the_cluster_shows_what_it_is_made_of() {
+fn rows_of_cluster_kinds_have_their_columns() {
     replay("namespaces", &recorded!("tables.namespaces"));
     replay("nodes", &recorded!("tables.nodes"));
     replay("configmaps", &recorded!("tables.configmaps"));
@@ -130,7 +130,7 @@ fn with_times(body: &Value) -> Value {
 
 /// A5.1, A5.3: each row has the object or its metadata, as requested by `includeObject`.
 #[test]
-fn a_row_brings_as_much_of_its_object_as_wanted() {
+fn a_row_has_the_requested_part_of_its_object() {
     let printer = Printer::of("coordination.k8s.io", "Lease");
     for exchange in recorded!("tables.include_object").into_iter().skip(1) {
         let wanted = exchange.parameter("includeObject");
@@ -159,7 +159,7 @@ fn the_older_version_has_the_same_shape() {
 
 /// A5.1: the metadata of a Table has the continue token of its list.
 #[test]
-fn a_table_goes_on_like_its_list() {
+fn a_table_has_the_continue_token_of_its_list() {
     let exchange = &recorded!("tables.paged_tables")[0];
     let (mut b, a) = (lease(None), lease(None));
     b["metadata"]["name"] = json!("b");
@@ -170,7 +170,7 @@ fn a_table_goes_on_like_its_list() {
 
 /// A5.6: the response to a write is a Table of one row.
 #[test]
-fn a_write_answers_with_one_row() {
+fn a_write_returns_one_row() {
     let exchange = &recorded!("tables.table_errors")[2];
     let table = Printer::of("coordination.k8s.io", "Lease").table_of_one(&lease(None), layout(""), NOW);
     let mut expected = with_times(&exchange.body);
@@ -216,7 +216,7 @@ fn a_bookmark_is_a_row_without_content() {
 
 /// Appendix C: Events have their own order of columns.
 #[test]
-fn events_say_what_happened_first() {
+fn events_have_their_own_order_of_columns() {
     let exchange = &recorded!("events.tables")[0];
     let event = json!({
         "metadata": {"name": "e"}, "reason": "Started", "message": "Started container c", "type": "Normal",

@@ -22,7 +22,7 @@ fn wrong_job(fields: &Value) -> Vec<String> {
 }
 
 #[test]
-fn rules_about_failed_pods_say_what_they_are_about() {
+fn pod_failure_policies_are_validated() {
     let rules = json!([
         {"action": "x"},
         {"action": "Ignore", "onExitCodes": {"operator": "In", "values": [0, 1, 1]}},
@@ -75,7 +75,7 @@ fn early_success_counts_indexes_that_exist() {
 
 /// A selector other than the generated one requires `manualSelector`.
 #[test]
-fn a_job_keeps_the_selector_that_was_generated_unless_it_says_otherwise() {
+fn a_custom_selector_of_a_job_requires_manual_selector() {
     let jobs = kind("batch", "jobs");
     let mut job = object(jobs, &json!({"template": ending(), "selector": {"matchLabels": {"a": "b"}}}));
     for (label, value) in [
@@ -123,7 +123,7 @@ fn time_zones_are_those_of_the_database() {
 }
 
 #[test]
-fn schedules_say_which_part_is_wrong() {
+fn errors_of_schedules_name_the_invalid_part() {
     for (schedule, why) in [
         ("@every x", "failed to parse duration @every x: time: invalid duration \"x\""),
         ("60 * * * *", "end of range (60) above maximum (59): 60"),
@@ -154,7 +154,7 @@ fn conditions(types: &[&str]) -> Value {
 }
 
 #[test]
-fn the_counters_of_a_job_are_no_less_than_nothing_and_than_before() {
+fn the_counters_of_a_job_are_not_negative_and_do_not_decrease() {
     let pods = json!({"succeeded": ["a", "a", ""], "failed": ["a"]});
     let new = json!({"active": -1, "failed": 1, "ready": 1, "uncountedTerminatedPods": pods});
     let uncounted = "status.uncountedTerminatedPods";

@@ -1,6 +1,6 @@
 //! Pods and workloads, validated as by Kubernetes 1.37.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 mod jobs;
 mod pods;

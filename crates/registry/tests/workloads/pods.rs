@@ -2,7 +2,7 @@
 
 use gantry_json::{Value, json};
 use gantry_primitives::Timestamp;
-use gantry_registry::lifecycle::{Stamp, create};
+use gantry_registry::lifecycle::{ServerAssignedMetadata, create};
 
 use super::{kind, object, wrong};
 
@@ -77,7 +77,7 @@ fn resources_of_containers_have_known_names() {
 }
 
 #[test]
-fn pods_of_one_system_have_nothing_of_the_other() {
+fn fields_of_another_operating_system_are_refused() {
     let why = "Forbidden: windows options cannot be set for a linux pod";
     assert_eq!(
         wrong_pod(&json!({"os": {"name": "linux"}, "securityContext": {"windowsOptions": {}}})),
@@ -123,8 +123,8 @@ fn fields_of_features_that_are_off_are_dropped() {
     let spec = json!({"schedulingGroup": {"podGroupName": "g"}, "evictionResponders": [{"name": "r", "priority": 1}],
         "containers": [{"name": "c", "image": "i:1", "lifecycle": {"stopSignal": "SIGSTOP"},
             "livenessProbe": {"grpc": {"port": 1, "mode": "TLS"}}}]});
-    let stamp = Stamp { uid: "u", now: Timestamp::from_secs(0), name_suffix: "x" };
-    let stored = create(object(pods, &spec), pods, &stamp);
+    let assigned = ServerAssignedMetadata { uid: "u", now: Timestamp::from_secs(0), name_suffix: "x" };
+    let stored = create(object(pods, &spec), pods, &assigned);
     for gone in [
         "/spec/schedulingGroup",
         "/spec/evictionResponders",

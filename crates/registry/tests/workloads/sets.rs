@@ -10,7 +10,7 @@ fn selecting(selector: &Value) -> Value {
 
 /// A selector that an update removes is reported as required, as not matching the template, and as changed.
 #[test]
-fn a_selector_that_is_gone_is_refused_for_each_reason() {
+fn a_removed_selector_is_refused_for_each_reason() {
     let old = selecting(&json!({"matchLabels": {"a": "b"}}));
     let no_match = "spec.template.metadata.labels: Invalid value: {\"a\":\"b\"}: `selector` does not match template `labels`";
     let immutable = "spec.selector: Invalid value: null: field is immutable";
@@ -23,7 +23,7 @@ fn a_selector_that_is_gone_is_refused_for_each_reason() {
 }
 
 #[test]
-fn a_stateful_set_says_which_field_cannot_change() {
+fn errors_of_a_stateful_set_name_the_immutable_field() {
     let set = kind("apps", "statefulsets");
     let mut new = selecting(&json!({"matchLabels": {"a": "b"}}));
     let old = new.clone();
@@ -39,7 +39,7 @@ fn a_stateful_set_says_which_field_cannot_change() {
 }
 
 #[test]
-fn claim_templates_are_judged_when_the_set_is_new() {
+fn claim_templates_are_validated_on_creation_only() {
     let set = kind("apps", "statefulsets");
     let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));
     spec["volumeClaimTemplates"] = json!([{"metadata": {"name": "v"}, "spec": {}}]);
@@ -91,7 +91,7 @@ fn unknown_strategies_are_shown_whole() {
 
 /// The revision of a rollback must not be negative.
 #[test]
-fn a_rollback_goes_to_no_negative_revision() {
+fn the_revision_of_a_rollback_is_not_negative() {
     let deployment = kind("apps", "deployments");
     let mut object = object(deployment, &selecting(&json!({"matchLabels": {"a": "b"}})));
     object["metadata"]["annotations"] = json!({"deprecated.deployment.rollback.to": "-5"});
@@ -104,7 +104,7 @@ fn a_rollback_goes_to_no_negative_revision() {
 
 /// The pods of a StatefulSet get their host names from it, so those of the template are not validated.
 #[test]
-fn the_host_names_in_a_stateful_sets_template_are_not_judged() {
+fn host_names_in_the_template_of_a_stateful_set_are_not_validated() {
     let mut spec = selecting(&json!({"matchLabels": {"a": "b"}}));
     spec["template"]["spec"]["hostname"] = json!("Always");
     spec["template"]["spec"]["subdomain"] = json!("Sub");

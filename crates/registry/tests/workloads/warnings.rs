@@ -33,7 +33,7 @@ fn warnings_about_pods_are_repeated_on_every_change_of_the_spec() {
 }
 
 #[test]
-fn odd_pods_are_reported_in_order() {
+fn warnings_about_pods_are_in_order() {
     let pod = json!({
         "volumes": [
             {"name": "git", "gitRepo": {"repository": "r"}},

@@ -177,7 +177,7 @@ mod tests {
 
     /// Only the time counts in which the lease has not changed, whatever the clock of the holder.
     #[test]
-    fn a_lease_is_taken_over_when_nothing_has_changed_for_as_long_as_it_is_good() {
+    fn a_lease_is_acquired_when_it_has_not_changed_for_its_duration() {
         let mut observed = ObservedLease::default();
         assert_eq!(decide(&mut observed, Some(held("you", -1000)), 100), LeaseDecision::Wait);
         assert_eq!(decide(&mut observed, Some(held("you", -1000)), 114), LeaseDecision::Wait);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_own_lease_is_renewed_and_keeps_its_beginning() {
+    fn renewing_a_lease_keeps_its_acquire_time() {
         let mut observed = ObservedLease::default();
         let LeaseDecision::Update(lease, _) = decide(&mut observed, Some(held("me", 5)), 7) else {
             panic!("the own lease must be renewed")
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_has_no_holder_and_runs_out_at_once() {
+    fn a_released_lease_has_no_holder_and_expires_at_once() {
         let mut observed = ObservedLease::default();
         observed.wrote(&held("me", 5), at(5));
         let released = observed.released("me", at(9)).unwrap();

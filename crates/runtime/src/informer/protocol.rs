@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_that_ends_is_taken_up_where_it_was() {
+    fn a_watch_that_ends_is_resumed_at_its_last_version() {
         let mut protocol = watching();
         assert_eq!(protocol.after(RequestEnd::Completed("9".into())), Duration::ZERO);
         assert_eq!(protocol.next_request, NextRequest::Watch("9".into()));
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_is_away_or_busy_is_asked_the_same_again() {
+    fn unavailable_and_429_repeat_the_request() {
         for code in [None, Some(429)] {
             let mut protocol = Protocol::new();
             assert!(protocol.after(failed(code)) > Duration::ZERO);
@@ -159,7 +159,7 @@ mod tests {
 
     /// A4.20: a compacted version requires a new list.
     #[test]
-    fn a_version_that_is_gone_means_a_new_list() {
+    fn a_compacted_version_causes_a_relist() {
         for code in [410, 504] {
             let mut protocol = watching();
             protocol.after(failed(Some(code)));
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_watch_that_is_refused_again_and_again_means_a_new_list() {
+    fn a_repeatedly_refused_watch_causes_a_relist() {
         let mut protocol = watching();
         for _ in 0..WATCH_REFUSALS_MAX {
             protocol.after(failed(Some(500)));
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_double_and_end_and_start_over_after_success() {
+    fn delays_double_up_to_a_limit_and_reset_after_success() {
         let mut protocol = watching();
         let pauses: Vec<_> = (0..12).map(|_| protocol.after(failed(None))).collect();
         assert_eq!(pauses[..3], [200, 400, 800].map(Duration::from_millis));

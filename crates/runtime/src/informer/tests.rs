@@ -52,7 +52,7 @@ fn objects_are_found_by_name_uid_owner_label_and_lack_of_an_owner() {
 }
 
 #[test]
-fn an_object_that_changes_hands_moves_between_the_indexes() {
+fn an_object_with_a_new_owner_moves_between_the_indexes() {
     let mut store = Store::new();
     store.apply(pod("a", "1", "web", None));
     assert!(matches!(store.apply(pod("a", "2", "db", Some("u"))), Some(InformerEvent::Updated { .. })));
@@ -71,7 +71,7 @@ fn an_object_that_changes_hands_moves_between_the_indexes() {
 }
 
 #[test]
-fn a_new_list_tells_what_came_what_changed_and_what_went() {
+fn a_relist_notifies_added_updated_and_deleted_objects() {
     let mut store = Store::new();
     store.replace(
         vec![pod("gone", "1", "web", None), pod("same", "2", "web", None), pod("new", "3", "web", None)],

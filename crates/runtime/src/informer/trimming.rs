@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_understood_is_not_changed() {
+    fn text_that_cannot_be_parsed_is_not_changed() {
         let table = [
             "",
             "{",

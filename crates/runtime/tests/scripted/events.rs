@@ -58,7 +58,7 @@ async fn a_repeated_event_raises_its_count() {
 
 /// D17.3: an expired event is created again, with its count.
 #[tokio::test(start_paused = true)]
-async fn an_event_that_is_gone_is_reported_anew() {
+async fn a_deleted_event_is_created_again() {
     let gone = |request: &RecordedRequest, _| match request.method.as_str() {
         "PATCH" => ScriptedResponse::Whole(404, json!({"kind": "Status", "reason": "NotFound"})),
         _ => ScriptedResponse::Whole(201, json!({})),

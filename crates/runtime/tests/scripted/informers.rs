@@ -60,7 +60,7 @@ async fn minute(
 
 /// A4.13: the list and the changes that follow are in one stream.
 #[tokio::test(start_paused = true)]
-async fn a_list_is_streamed_and_goes_on_as_a_watch() {
+async fn a_list_is_streamed_and_continues_as_a_watch() {
     let (informer, changes, log) = minute(|_, _| {
         let changed = event("MODIFIED", &pod("a", 5));
         let gone = event("DELETED", &pod("b", 6));
@@ -125,7 +125,7 @@ async fn a_list_that_never_ends_is_fetched_in_pages() {
 
 /// A4.20: a compacted version requires a new list, and deletions in between are notified.
 #[tokio::test(start_paused = true)]
-async fn a_version_that_is_gone_means_a_new_list() {
+async fn a_compacted_version_causes_a_relist() {
     let (_, changes, log) = minute(|request, nth| match nth {
         0 => ScriptedResponse::Watch(
             vec![event("ADDED", &pod("a", 1)), event("ADDED", &pod("b", 2)), end_of_list(4)],
@@ -148,7 +148,7 @@ async fn a_version_that_is_gone_means_a_new_list() {
 
 /// A4.15: a watch is resumed at the last bookmark.
 #[tokio::test(start_paused = true)]
-async fn a_watch_is_taken_up_at_the_last_bookmark() {
+async fn a_watch_is_resumed_at_the_last_bookmark() {
     let bookmark =
         event("BOOKMARK", &json!({"kind": "Pod", "apiVersion": "v1", "metadata": {"resourceVersion": "40"}}));
     let (informer, _, log) = minute(move |_, nth| match nth {
@@ -162,7 +162,7 @@ async fn a_watch_is_taken_up_at_the_last_bookmark() {
 
 /// The requests to a busy server have the delay that the server requests.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_is_away_is_not_overrun() {
+async fn an_unavailable_server_is_retried_after_the_requested_delay() {
     let (informer, _, log) = minute(|_, nth| match nth {
         0..6 => ScriptedResponse::Busy(429, "5"),
         _ => ScriptedResponse::Watch(vec![end_of_list(4)], Then::StayOpen),
@@ -187,7 +187,7 @@ async fn an_unreadable_object_is_skipped() {
 
 /// A watch without a response times out and is requested again.
 #[tokio::test(start_paused = true)]
-async fn a_watch_without_an_answer_is_asked_for_again() {
+async fn a_watch_without_a_response_is_sent_again() {
     let (informer, changes, log) = minute(|_, nth| match nth {
         0 => ScriptedResponse::NoResponse,
         _ => ScriptedResponse::Watch(vec![end_of_list(4), event("ADDED", &pod("a", 5))], Then::StayOpen),

@@ -1,6 +1,6 @@
 //! Clients of a scripted server: the tests check every request and choose every response.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod events;
 mod informers;

@@ -73,7 +73,7 @@ fn names(informer: &Informer<Pod>) -> Vec<String> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_list_and_a_watch_come_in_protobuf() {
+async fn a_list_and_a_watch_are_requested_in_protobuf() {
     let informers = Informers::new();
     let pods: Informer<Pod> = informers.of();
     let (log, _switch, _tasks) = minute(&informers, |_, _| streamed_list()).await;
@@ -83,7 +83,7 @@ async fn a_list_and_a_watch_come_in_protobuf() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn pages_and_errors_come_in_protobuf() {
+async fn pages_and_errors_are_decoded_from_protobuf() {
     let informers = Informers::new();
     let pods: Informer<Pod> = informers.of();
     let (log, _switch, _tasks) = minute(&informers, |request, nth| {
@@ -113,7 +113,7 @@ async fn pages_and_errors_come_in_protobuf() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_frame_that_is_cut_short_fails_the_watch() {
+async fn a_truncated_frame_fails_the_watch() {
     let informers = Informers::new();
     let pods: Informer<Pod> = informers.of();
     let (log, _switch, _tasks) = minute(&informers, |_, nth| match nth {
@@ -153,7 +153,7 @@ async fn objects_are_requested_as_all_informers_can_read_them() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_response_that_is_not_looked_at_comes_in_protobuf_and_a_refusal_is_understood() {
+async fn ignored_responses_are_requested_in_protobuf_and_errors_are_decoded() {
     let (api, log) = api(|request, _| {
         let body = pod("web-1", 8, false);
         match request.method.as_str() {

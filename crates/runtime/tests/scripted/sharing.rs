@@ -135,7 +135,7 @@ async fn a_scope_limits_lists_and_watches() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_lost_connection_shows_until_it_is_back() {
+async fn a_lost_connection_is_reported_until_it_is_restored() {
     let informers = Informers::new();
     let pods: Informer<Pod> = informers.of();
     let (_log, _switch, _tasks) = start(&informers, |request, nth| match nth {

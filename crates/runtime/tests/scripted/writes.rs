@@ -13,7 +13,7 @@ const PODS: &str = "/api/v1/namespaces/shop/pods";
 
 /// A2.23: strict validation and a field manager.
 #[tokio::test(start_paused = true)]
-async fn a_write_is_strict_and_under_a_name() {
+async fn a_write_is_strict_and_has_a_field_manager() {
     let (api, log) = api(|request, _| ScriptedResponse::Whole(201, request.body.clone()));
     let stored: Value =
         api.create(&ResourcePath::path(PODS), &json!({"metadata": {"name": "a"}})).await.unwrap();
@@ -28,7 +28,7 @@ async fn a_write_is_strict_and_under_a_name() {
 
 /// A busy server is retried after the delay that it requests.
 #[tokio::test(start_paused = true)]
-async fn a_busy_server_is_left_alone_as_long_as_it_asks() {
+async fn retry_after_is_respected() {
     let (api, log) = api(|_, nth| match nth {
         0 => ScriptedResponse::Busy(429, "3"),
         1 => ScriptedResponse::Busy(503, "4"),
@@ -41,7 +41,7 @@ async fn a_busy_server_is_left_alone_as_long_as_it_asks() {
 
 /// Retries are limited, and other failures are returned to the caller.
 #[tokio::test(start_paused = true)]
-async fn other_failures_are_the_callers_business() {
+async fn other_failures_are_returned_to_the_caller() {
     let (busy, log) = api(|_, _| ScriptedResponse::Busy(429, "1"));
     assert_eq!(busy.get::<Value>(&ResourcePath::path(PODS)).await.unwrap_err().code, Some(429));
     assert_eq!(log.all().len(), 11);
@@ -54,10 +54,10 @@ async fn other_failures_are_the_callers_business() {
 
 /// A request without a response times out.
 #[tokio::test(start_paused = true)]
-async fn a_request_without_an_answer_ends() {
+async fn a_request_without_a_response_times_out() {
     let (api, _) = api(|_, _| ScriptedResponse::Watch(Vec::new(), crate::script::Then::StayOpen));
     let began = Instant::now();
     let failure = api.get::<Value>(&ResourcePath::path(PODS)).await.unwrap_err();
-    assert_eq!(failure.to_string(), "no answer within 30 s");
+    assert_eq!(failure.to_string(), "no response within 30 s");
     assert_eq!((failure.code, began.elapsed()), (None, Duration::from_secs(30)));
 }

@@ -246,7 +246,7 @@ mod tests {
 
     /// A cell is truncated: thirty columns with all of a large object would be tens of megabytes.
     #[test]
-    fn a_cell_is_cut_short() {
+    fn a_cell_is_truncated() {
         let version =
             json!({"additionalPrinterColumns": [{"name": "X", "type": "string", "jsonPath": ".spec"}]});
         let object = json!({"metadata": {"name": "a"}, "spec": "é".repeat(1 << 20)});

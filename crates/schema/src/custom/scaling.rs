@@ -162,7 +162,7 @@ mod tests {
 
     /// Appendix E: a Scale has the values at the paths of the definition.
     #[test]
-    fn a_scale_shows_what_the_paths_find() {
+    fn a_scale_has_the_values_at_its_paths() {
         let object = json!({
             "kind": "Web", "metadata": {"name": "a", "namespace": "n", "uid": "u", "labels": {"x": "y"}},
             "spec": {"size": {"wanted": 3}}, "status": {"size": 2, "selector": "app=a"},

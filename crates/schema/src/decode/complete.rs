@@ -101,7 +101,7 @@ pub(crate) fn is_unset(field: &Field, value: &Value) -> bool {
         (Value::Null, _) => true,
         (Value::Array(elements), Type::Or(..)) => elements.is_empty(),
         (Value::String(text), Type::String | Type::Bytes) => text.is_empty() && zero_is_unset(field),
-        (Value::Bool(truth), Type::Bool) => !truth && zero_is_unset(field),
+        (Value::Bool(boolean), Type::Bool) => !boolean && zero_is_unset(field),
         (Value::Number(number), Type::Int32 | Type::Int64 | Type::Float64) => {
             number.as_f64() == Some(0.0) && zero_is_unset(field)
         }

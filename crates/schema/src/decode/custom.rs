@@ -103,7 +103,7 @@ pub(super) fn stored(mut object: Value, custom: &Custom) -> Result<Decoded, Stri
 pub(super) fn value(mut object: Value, custom: &Custom, malformed: Malformed) -> Result<Decoded, String> {
     let mut unknown = Vec::new();
     let Value::Object(members) = &mut object else {
-        return Err("it is no object".to_owned());
+        return Err("it is not an object".to_owned());
     };
     if let Some(metadata) = members.remove("metadata") {
         let normal = match normal_metadata(&metadata, malformed, &Path::root(), &mut unknown) {

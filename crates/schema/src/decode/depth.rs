@@ -42,7 +42,7 @@ mod tests {
 
     /// A0.11: the deepest accepted object can be read back, and so can its managed fields.
     #[test]
-    fn what_is_taken_can_be_read_back() {
+    fn the_deepest_accepted_object_can_be_read_back() {
         let check = |object: &Value| check(object.as_object().unwrap());
         assert_eq!(check(&nested(DEEPEST)), Ok(()));
         assert_eq!(check(&nested(DEEPEST + 1)), Err(TOO_DEEP.to_owned()));

@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_revision_to_go_back_to_is_a_number() {
+    fn the_rollback_revision_is_a_number() {
         let read = |value: &str| read("apps/v1.Deployment", ROLLBACK_TO, value);
         assert_eq!(read("+3"), Ok(json!("3")));
         assert_eq!(read(""), Ok(Value::Null));

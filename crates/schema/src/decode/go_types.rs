@@ -70,7 +70,7 @@ mod tests {
 
     /// A2.12: types have Go's names.
     #[test]
-    fn types_have_the_names_that_go_gives_them() {
+    fn types_have_the_names_of_go() {
         let of = |message: &str, field: &str| {
             let id = schema().find(message).unwrap();
             name(message, field, &schema().field(id, field).unwrap().kind)

@@ -303,7 +303,7 @@ mod tests {
 
     /// A2.23: duplicate keys are kept in order.
     #[test]
-    fn members_keep_their_order_and_their_doubles() {
+    fn members_keep_their_order_and_duplicates() {
         let document = read(br#" {"b": [1, {"x": null}], "a": "\u00e9\ud83d\ude00\n", "b": 2.0} "#).unwrap();
         let Tree::Object(members) = &document.root else { panic!("{document:?}") };
         let keys: Vec<_> = members.iter().map(|(key, _)| key.as_str()).collect();

@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_not_kinds() {
+    fn embedded_messages_are_not_kinds() {
         let known = |group, version, kind| Gvk::new(group, version, kind).is_known();
         assert!(known("", "v1", "ConfigMap") && known("apps", "v1", "DeploymentList"));
         assert!(

@@ -71,7 +71,7 @@ pub(super) fn object(bytes: &[u8], id: MessageId) -> Result<Map, String> {
 
 /// The context of a value: its message and field, and what encloses it.
 #[derive(Clone, Copy)]
-struct Place<'a> {
+struct DecodeContext<'a> {
     message: &'a str,
     field: &'a Field,
     nesting: Nesting<'a>,
@@ -101,24 +101,24 @@ fn read(bytes: &[u8], id: MessageId, nesting: Nesting<'_>, members: &mut Map) ->
     for entry in fields(bytes) {
         let (number, wire) = entry?;
         let Some(field) = message.fields.iter().find(|field| field.number == number) else { continue };
-        let place = Place { message: message.name, field, nesting };
+        let context = DecodeContext { message: message.name, field, nesting };
         match (&field.kind, wire) {
             (Type::Inline(inlined), FieldValue::Bytes(bytes)) => read(bytes, *inlined, nesting, members)?,
             (Type::List(element), wire) => {
                 let slot = members.entry(field.json).or_insert_with(|| Value::Array(Vec::new()));
                 if let Value::Array(list) = slot {
-                    elements(place, element, wire, list)?;
+                    elements(context, element, wire, list)?;
                 }
             }
             (Type::Map(kind), FieldValue::Bytes(bytes)) => {
-                let (key, value) = map_entry(place, kind, bytes)?;
+                let (key, value) = map_entry(context, kind, bytes)?;
                 let slot = members.entry(field.json).or_insert_with(|| Value::Object(Map::new()));
                 if let Value::Object(map) = slot {
                     map.insert(key, value);
                 }
             }
             (kind, wire) => {
-                let value = single(place, kind, wire)?;
+                let value = single(context, kind, wire)?;
                 members.insert(field.json.to_owned(), value);
             }
         }
@@ -147,7 +147,7 @@ fn finish(members: &mut Map, id: MessageId) {
 }
 
 fn elements(
-    place: Place<'_>,
+    context: DecodeContext<'_>,
     element: &Type,
     wire: FieldValue<'_>,
     list: &mut Vec<Value>,
@@ -156,15 +156,15 @@ fn elements(
         // Repeated numbers may be packed.
         (Type::Int32 | Type::Int64 | Type::Bool, FieldValue::Bytes(packed)) => {
             for number in protobuf::packed(packed)? {
-                list.push(single(place, element, FieldValue::Varint(number))?);
+                list.push(single(context, element, FieldValue::Varint(number))?);
             }
         }
-        (element, wire) => list.push(single(place, element, wire)?),
+        (element, wire) => list.push(single(context, element, wire)?),
     }
     Ok(())
 }
 
-fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(SmolStr, Value), String> {
+fn map_entry(context: DecodeContext<'_>, kind: &Type, bytes: &[u8]) -> Result<(SmolStr, Value), String> {
     let (mut key, mut value) = (SmolStr::default(), None);
     for entry in fields(bytes) {
         match (entry?, kind) {
@@ -174,19 +174,19 @@ fn map_entry(place: Place<'_>, kind: &Type, bytes: &[u8]) -> Result<(SmolStr, Va
                 let mut list = Vec::new();
                 for entry in fields(bytes) {
                     if let (1, wire) = entry? {
-                        elements(place, element, wire, &mut list)?;
+                        elements(context, element, wire, &mut list)?;
                     }
                 }
                 value = Some(Value::Array(list));
             }
-            ((2, wire), kind) => value = Some(single(place, kind, wire)?),
+            ((2, wire), kind) => value = Some(single(context, kind, wire)?),
             _ => {}
         }
     }
     Ok((key, value.unwrap_or_else(|| zero(kind))))
 }
 
-fn single(place: Place<'_>, kind: &Type, wire: FieldValue<'_>) -> Result<Value, String> {
+fn single(context: DecodeContext<'_>, kind: &Type, wire: FieldValue<'_>) -> Result<Value, String> {
     Ok(match (kind, wire) {
         (Type::String | Type::Duration, FieldValue::Bytes(bytes)) => Value::from(text(bytes)),
         (Type::Bytes, FieldValue::Bytes(bytes)) => Value::from(base64::encode(bytes)),
@@ -195,7 +195,7 @@ fn single(place: Place<'_>, kind: &Type, wire: FieldValue<'_>) -> Result<Value, 
         (Type::Int64, FieldValue::Varint(number)) => Value::from(number.cast_signed()),
         (Type::Float64, FieldValue::Fixed64(bits)) => float(f64::from_bits(bits)),
         (Type::Message(id), FieldValue::Bytes(bytes)) => {
-            let nesting = Nesting { levels: place.nesting.levels + 1, ..place.nesting };
+            let nesting = Nesting { levels: context.nesting.levels + 1, ..context.nesting };
             Value::Object(nested_object(bytes, *id, nesting)?)
         }
         (Type::Quantity, FieldValue::Bytes(bytes)) => quantity(bytes)?,
@@ -203,7 +203,7 @@ fn single(place: Place<'_>, kind: &Type, wire: FieldValue<'_>) -> Result<Value, 
         (Type::Time, FieldValue::Bytes(bytes)) => timestamp(bytes, TimeLayout::Seconds)?,
         (Type::MicroTime, FieldValue::Bytes(bytes)) => timestamp(bytes, TimeLayout::Micros)?,
         (Type::Raw, FieldValue::Bytes(bytes)) => raw(bytes)?,
-        (Type::Or(other, id), FieldValue::Bytes(bytes)) => either(place, *other, *id, bytes)?,
+        (Type::Or(other, id), FieldValue::Bytes(bytes)) => either(context, *other, *id, bytes)?,
         (_, wire) => {
             let wire = match wire {
                 FieldValue::Varint(_) => 0,
@@ -211,14 +211,14 @@ fn single(place: Place<'_>, kind: &Type, wire: FieldValue<'_>) -> Result<Value, 
                 FieldValue::Bytes(_) => 2,
                 FieldValue::Fixed32(_) => 5,
             };
-            let short = place.message.rsplit('.').next().unwrap_or(place.message);
-            return Err(format!("proto: wrong wireType = {wire} for field {short}.{}", place.field.json));
+            let short = context.message.rsplit('.').next().unwrap_or(context.message);
+            return Err(format!("proto: wrong wireType = {wire} for field {short}.{}", context.field.json));
         }
     })
 }
 
 /// Decodes an object or its alternative; `null` if it is neither.
-fn either(place: Place<'_>, other: Other, id: MessageId, bytes: &[u8]) -> Result<Value, String> {
+fn either(context: DecodeContext<'_>, other: Other, id: MessageId, bytes: &[u8]) -> Result<Value, String> {
     let (schema, element) = match other {
         Other::Bool => (2, Type::Bool),
         Other::List => (1, Type::Message(id)),
@@ -228,9 +228,9 @@ fn either(place: Place<'_>, other: Other, id: MessageId, bytes: &[u8]) -> Result
     for entry in fields(bytes) {
         match entry? {
             (number, wire) if number == schema => {
-                whole = Some(single(place, &Type::Message(id), wire)?);
+                whole = Some(single(context, &Type::Message(id), wire)?);
             }
-            (1 | 2, wire) => list.push(single(place, &element, wire)?),
+            (1 | 2, wire) => list.push(single(context, &element, wire)?),
             _ => {}
         }
     }

@@ -103,7 +103,7 @@ impl Tree {
     pub(super) fn take_value(&mut self) -> Value {
         match std::mem::take(self) {
             Self::Null => Value::Null,
-            Self::Bool(truth) => Value::Bool(truth),
+            Self::Bool(boolean) => Value::Bool(boolean),
             Self::Number(text) => gantry_json::from_str(&text).unwrap_or(Value::Null),
             Self::String(text) => Value::String(text),
             Self::Stored(value) => value,
@@ -172,7 +172,7 @@ impl From<Value> for Tree {
     fn from(value: Value) -> Self {
         match value {
             Value::Null => Self::Null,
-            Value::Bool(truth) => Self::Bool(truth),
+            Value::Bool(boolean) => Self::Bool(boolean),
             Value::Number(number) => Self::Number(number.to_string().into()),
             Value::String(text) => Self::String(text),
             Value::Array(elements) => Self::List(elements.into_iter().map(Self::from).collect()),

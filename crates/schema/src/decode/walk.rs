@@ -157,7 +157,7 @@ impl Walk {
             (Type::String | Type::Duration | Type::IntOrString, Tree::String(text)) => {
                 Value::String(std::mem::take(text))
             }
-            (Type::Bool, Tree::Bool(truth)) => Value::Bool(*truth),
+            (Type::Bool, Tree::Bool(boolean)) => Value::Bool(*boolean),
             (Type::Int32 | Type::IntOrString, Tree::Number(text)) if text.parse::<i32>().is_ok() => {
                 integer(text)
             }
@@ -214,7 +214,7 @@ impl Walk {
             (_, Tree::Object(members)) => {
                 self.message(members, id, Level::Within).map(|members| Some(Value::Object(members)))
             }
-            (Other::Bool, Tree::Bool(truth)) => Ok(Some(Value::Bool(*truth))),
+            (Other::Bool, Tree::Bool(boolean)) => Ok(Some(Value::Bool(*boolean))),
             (Other::Bool, _) => Err("boolean or JSON schema expected".to_owned()),
             (Other::List, Tree::List(elements)) => self.list(field, &Type::Message(id), elements).map(Some),
             (Other::Texts, Tree::List(elements)) => self.list(field, &Type::String, elements).map(Some),

@@ -262,7 +262,7 @@ fn merge(value: Tree, merged: &mut BTreeMap<String, Tree>) -> Result<(), String>
 fn name(key: &Tree) -> String {
     match key {
         Tree::String(text) | Tree::Number(text) => text.to_string(),
-        Tree::Bool(truth) => truth.to_string(),
+        Tree::Bool(boolean) => boolean.to_string(),
         Tree::Null => "null".to_owned(),
         Tree::List(_) | Tree::Object(_) | Tree::Stored(_) => String::new(),
     }
@@ -290,7 +290,7 @@ fn is_tagged(value: &Tree, tag: &str) -> bool {
 fn go_syntax(value: &Tree) -> String {
     match value {
         Tree::Null => "interface {}(nil)".to_owned(),
-        Tree::Bool(truth) => truth.to_string(),
+        Tree::Bool(boolean) => boolean.to_string(),
         Tree::Number(digits) => digits.to_string(),
         Tree::String(text) => format!("{text:?}"),
         Tree::List(elements) => {
@@ -369,7 +369,7 @@ mod tests {
 
     /// A2.12: YAML 1.1 has more words for true and false, but not in quotes.
     #[test]
-    fn plain_words_mean_what_yaml_1_1_says() {
+    fn plain_scalars_are_those_of_yaml_1_1() {
         assert_eq!(
             value(
                 "{a: y, b: off, c: 'on', d: ~, e: 0x1F, f: 010, g: 1_000, h: 2.0, i: 1e3, j: 2001-01-01, k: +5}"
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn bombs_and_broken_documents_are_refused() {
+    fn alias_bombs_and_invalid_documents_are_refused() {
         let mut bomb = "a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]\n".to_owned();
         for level in 1..8 {
             let before = format!("*a{}", level - 1);

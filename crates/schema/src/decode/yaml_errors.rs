@@ -5,14 +5,14 @@
 
 use saphyr_parser::ScanError;
 
-/// Which half of Go's implementation reports an error.
+/// Which part of Go's implementation reports an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Half {
+enum ErrorSource {
     Scanner,
     Parser,
 }
 
-use Half::{Parser, Scanner};
+use ErrorSource::{Parser, Scanner};
 
 const NO_TOKEN: &str = "found character that cannot start any token";
 const NO_KEY: &str = "did not find expected key";
@@ -23,7 +23,7 @@ const END_OF_MAPPING: &str = "did not find expected ',' or '}'";
 const END_OF_STREAM: &str = "found unexpected end of stream";
 
 /// Errors of our parser with their wording in Go.
-const WORDS: &[(&str, Half, &str)] = &[
+const WORDS: &[(&str, ErrorSource, &str)] = &[
     ("expected ',' or ']'", Parser, END_OF_SEQUENCE),
     ("illegal placement of ':' indicator", Parser, END_OF_SEQUENCE),
     ("simple key expect ':'", Scanner, NO_COLON),
@@ -55,8 +55,8 @@ pub(super) fn in_go_words(error: &ScanError, text: &str) -> String {
         _ => info,
     };
     let (at, line) = (byte_of(text, error.marker().index()), error.marker().line());
-    if let Some((_, half, words)) = WORDS.iter().find(|(ours, _, _)| *ours == problem) {
-        return reported(*half, line, words);
+    if let Some((_, source, words)) = WORDS.iter().find(|(ours, _, _)| *ours == problem) {
+        return reported(*source, line, words);
     }
     match problem {
         "found unknown anchor" => unknown_anchor(text, at),
@@ -109,8 +109,8 @@ pub(super) fn byte_of(text: &str, index: usize) -> usize {
 }
 
 /// An error with a line that is counted from 1.
-fn reported(half: Half, line: usize, problem: &str) -> String {
-    let shown = match half {
+fn reported(source: ErrorSource, line: usize, problem: &str) -> String {
+    let shown = match source {
         // The first line is not reported.
         Scanner if line <= 1 => 0,
         Scanner => line,
@@ -186,7 +186,7 @@ mod tests {
 
     /// K1 table, A2.12: Go's wording and line numbers, in the responses of kubectl 1.37 and kube-apiserver 1.37.
     #[test]
-    fn broken_texts_are_reported_in_go_words() {
+    fn syntax_errors_have_the_messages_of_go() {
         for line in include_str!("../../tests/recorded/broken_yaml.jsonl").lines() {
             let recorded: Value = gantry_json::from_str(line).unwrap();
             let (text, problem) = (recorded[0].as_str().unwrap(), recorded[1].as_str().unwrap());

@@ -166,7 +166,7 @@ fn typed(value: &Value, kind: &Type, writer: &mut Writer<'_>) {
 fn anything(value: &Value, writer: &mut Writer<'_>) {
     match value {
         Value::Null => writer.bytes.extend_from_slice(b"null"),
-        Value::Bool(truth) => writer.bytes.extend_from_slice(if *truth { b"true" } else { b"false" }),
+        Value::Bool(boolean) => writer.bytes.extend_from_slice(if *boolean { b"true" } else { b"false" }),
         Value::Number(number) => text::number(number, writer.bytes),
         Value::String(value) => text::string(value, writer.bytes),
         Value::Array(elements) => list_of(elements, writer, anything),
@@ -248,7 +248,7 @@ mod tests {
 
     /// A2.1, A0.4: kind and version first, then the order of the schema, no spaces, a newline at the end.
     #[test]
-    fn fields_come_in_the_order_of_the_schema() {
+    fn fields_are_in_the_order_of_the_schema() {
         let value = json!({
             "apiVersion": "v1", "kind": "ConfigMap", "data": {"b": "2", "a": "1"}, "immutable": true,
             "metadata": {"uid": "u", "name": "n", "labels": {"z": "", "a": "<&>"}}

@@ -301,7 +301,7 @@ fn folded(line: &str, level: usize, column: usize) -> String {
 
 /// A string in one line: plain, in single quotes if it has special characters, otherwise in double quotes.
 fn in_one_line(text: &str) -> String {
-    if text.contains('\n') || !text.chars().all(is_printable) || is_taken_for_something_else(text) {
+    if text.contains('\n') || !text.chars().all(is_printable) || is_another_plain_scalar(text) {
         return Value::from(text).to_string();
     }
     let begins_oddly = text.starts_with(|first: char| "#,[]{}&*!|>'\"%@`".contains(first))
@@ -320,7 +320,7 @@ fn is_printable(letter: char) -> bool {
 }
 
 /// Whether YAML 1.1 or 1.2 reads it as something else than a string.
-fn is_taken_for_something_else(text: &str) -> bool {
+fn is_another_plain_scalar(text: &str) -> bool {
     let words = ["", "~", "<<", "=", "y", "n", "yes", "no", "on", "off", "true", "false", "null"];
     words.contains(&text.to_ascii_lowercase().as_str()) || is_a_number(text) || is_a_time(text)
 }
@@ -364,7 +364,7 @@ mod tests {
 
     /// A9.2: YAML is read back as the same object.
     #[test]
-    fn yaml_says_the_same_as_json() {
+    fn yaml_decodes_to_the_same_object_as_json() {
         let object = json!({
             "kind": "ConfigMap", "data": {"a": "two\nlines", "yes": "no", "n": "1", "e": "", "t": "key: value # x"},
             "metadata": {"labels": {}, "finalizers": ["a/b", "c"], "owners": [{"name": "x", "deep": [[1, 2], []]}]},

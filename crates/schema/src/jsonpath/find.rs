@@ -203,7 +203,7 @@ impl Operand {
 impl<'v> Comparable<'v> {
     fn of(value: &'v Value) -> Result<Self, Problem> {
         Ok(match value {
-            Value::Bool(truth) => Self::Bool(*truth),
+            Value::Bool(boolean) => Self::Bool(*boolean),
             Value::String(text) => Self::Text(text),
             Value::Number(number) => match number.as_i64() {
                 Some(integer) => Self::Integer(integer),

@@ -205,7 +205,7 @@ mod tests {
 
     /// K2.2: `-o jsonpath=`.
     #[test]
-    fn paths_find_what_they_say() {
+    fn paths_find_values() {
         let cases = [
             ("{.kind}", "List"),
             ("{$.kind}/{.nope}", "List/"),
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_may_not_fit_an_object() {
+    fn paths_that_do_not_fit_an_object_are_errors() {
         let cases = [
             ("{.items[3]}", "array index out of bounds: index 3, length 2"),
             ("{.items[-5]}", "array index out of bounds: index -3, length 2"),
@@ -314,7 +314,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_template_is_too_strange(text in "[{}\\[\\]().?@$*'\"=<!:,0-9ab\\\\ -]{0,24}") {
+        fn any_template_is_parsed_or_refused(text in "[{}\\[\\]().?@$*'\"=<!:,0-9ab\\\\ -]{0,24}") {
             if let Ok(template) = Template::parse(&text) {
                 let _ = template.pieces(&pods());
             }

@@ -52,7 +52,7 @@ mod tests {
 
     /// Appendix E: each line is one group's versions, most preferred first.
     #[test]
-    fn versions_come_in_the_order_of_their_stability() {
+    fn versions_are_in_the_order_of_their_stability() {
         let groups = [
             "v2 v1 v1beta2 v1beta1 v1alpha1 foo10",
             "v10 v2 v1 v11beta2 v10beta3 v3beta1 v12alpha1 v11alpha2 foo1 foo10",

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_know_how_they_merge() {
+    fn lists_have_their_merge_rules() {
         let containers = &field("core/v1.PodSpec", "containers").merging;
         assert_eq!(containers.strategic, StrategicMerge::ByKey { key: "name", retain_keys: false });
         assert_eq!(containers.owning, Owning::MapList(&["name"]));

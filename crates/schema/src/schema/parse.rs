@@ -49,7 +49,7 @@ fn field(
     let mut column = || columns.next().ok_or_else(|| format!("{message}: too few columns: {row}"));
     let (number, json, kind) = (column()?, column()?, column()?);
     let flags = columns.next().unwrap_or("");
-    let number = number.parse().map_err(|_| format!("{message}.{json}: {number} is no number"))?;
+    let number = number.parse().map_err(|_| format!("{message}.{json}: {number} is not a number"))?;
     let kind = type_of(kind, by_name).ok_or_else(|| format!("{message}.{json}: there is no type {kind}"))?;
     let inlined = flags.contains('i');
     let kind = match kind {

@@ -93,7 +93,7 @@ proptest! {
 
     /// A2.12, A9.4: any bytes are decoded or refused.
     #[test]
-    fn no_bytes_do_harm(gvk in proptest::sample::select(gvks()), bytes in proptest::collection::vec(any::<u8>(), 0..200), scraps in scraps()) {
+    fn any_bytes_are_decoded_or_refused(gvk in proptest::sample::select(gvks()), bytes in proptest::collection::vec(any::<u8>(), 0..200), scraps in scraps()) {
         for body in [&bytes, &scraps] {
             for format in [Format::Json, Format::Yaml, Format::Protobuf] {
                 let _is_decoded = decode::object(body, format, gvk).is_ok();
@@ -106,7 +106,7 @@ proptest! {
 
     /// A9.4: a body with a changed byte, or of which the end is missing, is decoded or refused.
     #[test]
-    fn no_damage_does_harm((gvk, sent) in any_object(), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
+    fn damaged_objects_are_decoded_or_refused((gvk, sent) in any_object(), place in any::<prop::sample::Index>(), byte in any::<u8>()) {
         let text = decode::object(sent.to_string().as_bytes(), Format::Json, gvk).unwrap();
         for (mut body, format) in [
             (protobuf_writer::body(&text.object, gvk.message().unwrap()), Format::Protobuf),

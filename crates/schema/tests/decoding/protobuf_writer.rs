@@ -93,7 +93,7 @@ fn single(number: u32, kind: &Type, value: &Value, out: &mut Vec<u8>) {
         Type::Raw => bytes(1, value.to_string().as_bytes(), &mut inner),
         Type::Message(id) => message(value.as_object().unwrap_or(&Map::new()), *id, &mut inner),
         Type::Or(other, id) => match (other, value) {
-            (Other::Bool, Value::Bool(truth)) => integer(1, i64::from(*truth), &mut inner),
+            (Other::Bool, Value::Bool(boolean)) => integer(1, i64::from(*boolean), &mut inner),
             (Other::Bool, _) => {
                 integer(1, 1, &mut inner);
                 single(2, &Type::Message(*id), value, &mut inner);

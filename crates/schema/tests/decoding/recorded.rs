@@ -139,7 +139,7 @@ fn unquoted(warning: &str) -> String {
 
 /// A2.12, A2.23: of duplicate members the last one is used, and YAML is decoded as well.
 #[test]
-fn what_is_accepted_is_read_as_recorded() {
+fn accepted_bodies_are_decoded_as_recorded() {
     let mut compared = 0;
     for case in ["warn", "ignore", "content_types", "case_of_field_names"] {
         for exchange in recorded(&format!("decoding.{case}")) {
@@ -235,7 +235,7 @@ fn broken_protobuf_is_refused_as_recorded() {
 
 /// A2.7: recorded objects are in canonical form: decoding and encoding does not change them.
 #[test]
-fn recorded_objects_come_back_as_they_were() {
+fn recorded_objects_survive_decoding_and_encoding() {
     let mut compared = 0;
     for case in OBJECTS {
         for exchange in recorded(&format!("objects.{case}")) {

@@ -135,7 +135,7 @@ fn with_the_external_policy_local_endpoints_that_are_being_deleted_serve_if_the_
 }
 
 #[test]
-fn clients_stay_with_their_endpoint_for_three_hours_unless_the_service_says_otherwise() {
+fn client_affinity_lasts_three_hours_unless_the_service_sets_a_timeout() {
     let seconds = |changes: Value| {
         let rules = rules(service(&changes), &json!([ready("10.1.0.1", "here")]), &here());
         rules.groups[&group(false)].affinity.map(|timeout| timeout.as_secs())
@@ -163,7 +163,7 @@ fn hints_keep_connections_in_the_zone_if_all_endpoints_have_them() {
 }
 
 #[test]
-fn a_pod_that_the_node_is_stopping_gets_no_connections_before_its_slice_says_so() {
+fn a_pod_that_the_node_is_stopping_gets_no_connections_before_its_slice_changes() {
     let both = json!([ready("10.1.0.1", "here"), ready("10.1.0.2", "here")]);
     let mut node = here();
     node.stopping.insert("uid-10.1.0.1".to_owned());
@@ -175,7 +175,7 @@ fn a_pod_that_the_node_is_stopping_gets_no_connections_before_its_slice_says_so(
 }
 
 #[test]
-fn a_service_that_the_node_itself_serves_leads_there_whatever_its_endpoints() {
+fn a_service_of_the_node_itself_leads_to_the_node_regardless_of_endpoints() {
     let mut node = here();
     let own = ("shop".to_owned(), "web".to_owned());
     node.own_services.insert(own, "127.0.0.1:10053".parse().unwrap());

@@ -79,7 +79,7 @@ fn tables_of_another_version_are_replaced_as_a_whole() {
 }
 
 #[test]
-fn what_is_known_of_clients_survives_a_restart_of_the_agent() {
+fn client_affinity_survives_a_restart_of_the_agent() {
     let found = Installed::Found(tables(&["10.1.0.1"], "ClientIP"));
     let script = transaction("t", &found, &tables(&["10.1.0.1", "10.1.0.2"], "ClientIP"));
     let clients = "clients/shop/web/tcp/http/10.1.0.1/8080";

@@ -23,7 +23,7 @@ fn is_stale(routes: &UdpRoutes, sent_to: &str, reply_from: &str) -> bool {
 }
 
 #[test]
-fn a_flow_is_stale_when_its_endpoint_is_gone_or_never_was() {
+fn a_flow_is_stale_without_an_existing_endpoint() {
     let one = routes(&json!([super::ready("10.1.0.1", "here")]));
     assert!(!is_stale(&one, "10.96.0.7:53", "10.1.0.1:5353"));
     assert!(is_stale(&one, "10.96.0.7:53", "10.1.0.2:5353"), "the endpoint was removed");

@@ -62,7 +62,8 @@ impl CertificateDirectory<'_> {
         if !examined.is_of(&key) {
             return Err(self.damaged("ca.key", "is not the key of ca.crt".to_owned()));
         }
-        let unusable = |error| self.damaged("ca.crt", format!("is no authority's certificate: {error}"));
+        let unusable =
+            |error| self.damaged("ca.crt", format!("is not the certificate of an authority: {error}"));
         Authority::from_pem(certificate, key).map_err(unusable)
     }
 

@@ -19,8 +19,11 @@ impl ParsedCertificate {
         Ok(Self(pem))
     }
 
-    fn with<T>(&self, look: impl FnOnce(&x509_parser::certificate::X509Certificate<'_>) -> T) -> Option<T> {
-        self.0.parse_x509().ok().map(|certificate| look(&certificate))
+    fn with<T>(
+        &self,
+        use_parsed: impl FnOnce(&x509_parser::certificate::X509Certificate<'_>) -> T,
+    ) -> Option<T> {
+        self.0.parse_x509().ok().map(|certificate| use_parsed(&certificate))
     }
 
     /// `notAfter`.

@@ -44,7 +44,7 @@ fn the_second_start_reuses_the_certificates_of_the_first() {
 }
 
 #[test]
-fn keys_are_for_their_owner_alone() {
+fn key_files_are_readable_by_their_owner_only() {
     let scratch = Scratch::new("modes");
     open_at(&scratch.0, now()).unwrap();
     let mode = |name: &str| fs::metadata(scratch.0.join(name)).unwrap().permissions().mode() & 0o777;
@@ -78,7 +78,7 @@ fn a_new_address_gets_a_new_certificate_of_the_same_authority() {
 }
 
 #[test]
-fn certificates_are_made_anew_a_month_before_they_expire() {
+fn certificates_are_renewed_a_month_before_they_expire() {
     let scratch = Scratch::new("renewal");
     let start = now();
     let first = open_at(&scratch.0, start).unwrap();
@@ -119,7 +119,7 @@ fn damage_is_named_with_the_file_and_a_remedy() {
 }
 
 #[test]
-fn a_key_of_another_authority_is_refused_and_so_is_none() {
+fn a_missing_key_or_one_of_another_authority_is_refused() {
     let scratch = Scratch::new("other-key");
     open_at(&scratch.0, now()).unwrap();
     fs::write(scratch.0.join("ca.key"), Authority::new(now()).unwrap().key()).unwrap();

@@ -31,7 +31,7 @@ pub struct Faults {
 
 /// The faults and delays of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Fate {
+pub(super) struct RequestFaults {
     /// The delay before the server gets it.
     pub(super) before: Duration,
     pub(super) fault: Option<Fault>,
@@ -77,7 +77,7 @@ impl Faults {
     }
 
     /// Decides the faults and delays of a request.
-    pub(super) fn fate(&self, rng: &mut Rng, is_update: bool) -> Fate {
+    pub(super) fn draw_faults(&self, rng: &mut Rng, is_update: bool) -> RequestFaults {
         let mut delay = || Duration::from_millis(rng.below(self.delay_ms + 1));
         let (before, after) = (delay(), delay());
         let number = rng.below(1000);
@@ -97,7 +97,7 @@ impl Faults {
         } else {
             None
         };
-        Fate { before, fault, after }
+        RequestFaults { before, fault, after }
     }
 
     /// Decides the delivery of the next lines of a watch.

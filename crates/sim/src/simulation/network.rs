@@ -9,7 +9,7 @@ use gantry_model::Timestamp;
 use gantry_rng::Rng;
 use gantry_runtime::Clock;
 
-use super::faults::{Delivery, Fate, Faults};
+use super::faults::{Delivery, Faults, RequestFaults};
 use super::options::{SimOptions, SimScope};
 use super::store::Commit;
 use super::trace::Trace;
@@ -120,13 +120,13 @@ impl Network {
     }
 
     /// Decides the faults and delays of a request. Those of users and of the server itself have none.
-    pub(super) fn fate(&self, component: Component, is_update: bool) -> Fate {
+    pub(super) fn draw_faults(&self, component: Component, is_update: bool) -> RequestFaults {
         let mut state = self.state();
         let NetworkState { faults, rng, .. } = &mut *state;
         match component {
-            Component::User | Component::Server => Faults::default().fate(&mut Rng::new(0), false),
+            Component::User | Component::Server => Faults::default().draw_faults(&mut Rng::new(0), false),
             Component::Controllers(_) | Component::Scheduler | Component::Nodes => {
-                faults.fate(rng, is_update)
+                faults.draw_faults(rng, is_update)
             }
         }
     }

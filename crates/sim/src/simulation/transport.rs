@@ -73,19 +73,19 @@ impl Transport {
         let method = request.method();
         let is_update = method == Method::PUT || method == Method::PATCH;
         let guard = ResponseGuard { network: &self.network, request: pod_request(&request) };
-        let fate = self.network.fate(self.component, is_update);
-        wait(fate.before).await;
-        if let Some(Fault::Refused(code)) = fate.fault {
+        let faults = self.network.draw_faults(self.component, is_update);
+        wait(faults.before).await;
+        if let Some(Fault::Refused(code)) = faults.fault {
             guard.disarm();
             return Ok(refused(code));
         }
-        if fate.fault == Some(Fault::Silence { takes_effect: false }) {
+        if faults.fault == Some(Fault::Silence { takes_effect: false }) {
             guard.disarm();
             return std::future::pending().await;
         }
         let response = self.call_server(request).await;
-        wait(fate.after).await;
-        let response = match fate.fault {
+        wait(faults.after).await;
+        let response = match faults.fault {
             Some(Fault::Lost(code)) => return Ok(refused(code)),
             Some(Fault::Closed) => return Err(ConnectionClosed),
             Some(Fault::Silence { .. }) => return std::future::pending().await,

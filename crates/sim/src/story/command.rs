@@ -121,7 +121,7 @@ impl Command {
             ("quota", ["none"]) => Ok(Self::Quota(None)),
             ("quota", [n]) => Ok(Self::Quota(Some(number(n)?))),
             ("wait", [seconds]) => Ok(Self::Wait(number(seconds)?)),
-            _ => Err(format!("`{line}` is no command; these are:\n{USAGE}")),
+            _ => Err(format!("unknown command `{line}`; the commands are:\n{USAGE}")),
         }
     }
 }

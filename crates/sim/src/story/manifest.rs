@@ -23,7 +23,7 @@ pub(super) fn replica_set(name: &str, fields: &[(&str, &str)]) -> Result<Value, 
     let mut object = workload("ReplicaSet", name, app);
     for (key, value) in fields.iter().filter(|(key, _)| *key != "app") {
         if !["replicas", "image"].contains(key) {
-            return Err(format!("`{key}` is nothing a set is given here; see\n{USAGE}"));
+            return Err(format!("unknown field `{key}` of a ReplicaSet; see\n{USAGE}"));
         }
         merge(&mut object, change(key, value)?);
     }
@@ -61,7 +61,7 @@ fn change(key: &str, value: &str) -> Result<Value, String> {
             let (key, value) = value.split_once(':').ok_or("a note is KEY:VALUE")?;
             annotation(key, value)
         }
-        _ => return Err(format!("`{key}={value}` is nothing a Deployment has; see\n{USAGE}")),
+        _ => return Err(format!("unknown field `{key}={value}` of a Deployment; see\n{USAGE}")),
     })
 }
 

@@ -58,10 +58,10 @@ impl Objects {
         let deleting = if deployment.meta.is_deleting() { ", being deleted" } else { "" };
         let _ = writeln!(
             text,
-            "{} wants {}: {} pods, {} updated, {} ready, {} available{deleting}; {}",
+            "{}: {} pods, {} desired, {} updated, {} ready, {} available{deleting}; {}",
             deployment.meta.name,
-            deployment.replicas,
             status.replicas,
+            deployment.replicas,
             status.updated,
             status.ready,
             status.available,

@@ -4,7 +4,7 @@
 //! Without delays everything must be equal; with delayed watches and requests everything except the events, which
 //! depend on the path.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that cannot go on should say so and stop")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 mod refusals;
 mod snapshotter;
@@ -27,7 +27,7 @@ const SEEDS: std::ops::Range<u64> = 1..3;
 
 /// D20: every recorded scenario, each in a cluster of its own.
 #[test]
-fn the_controllers_do_what_kubernetes_did() {
+fn the_controllers_act_as_recorded() {
     let all = recorded::scenarios();
     assert_eq!(all.len(), 49);
     let (next, differences) = (Mutex::new(all.iter()), Mutex::new(Vec::new()));
@@ -47,7 +47,7 @@ fn the_controllers_do_what_kubernetes_did() {
 
 /// D20: invalid requests, and their error messages.
 #[test]
-fn the_api_refuses_what_kubernetes_refused() {
+fn invalid_requests_are_refused_as_recorded() {
     let snapshots = simulate(Player::options(), async |cluster| refusals::snapshots(cluster).await);
     assert_eq!(recorded::difference(&recorded::snapshots("invalid_objects"), &snapshots, &PARTS), None);
 }

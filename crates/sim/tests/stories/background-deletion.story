@@ -6,7 +6,7 @@ image nginx:2
 ----
 create web-1 size 2
 create web-2 size 1
-web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 3 pods, 2 desired, 1 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 2/2 ready of 2, revision 1
  *web-2 0/1 ready of 1, revision 2
   waits: total 3 of at most 3

@@ -5,7 +5,7 @@ deployment web replicas=10 surge=3 unavailable=2 deadline=60
 ready all
 ----
 create web-1 size 10
-web wants 10: 10 pods, 10 updated, 10 ready, 10 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 10 pods, 10 desired, 10 updated, 10 ready, 10 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 10/10 ready of 10, revision 1
 
 image nginx:broken
@@ -13,7 +13,7 @@ image nginx:broken
 create web-2 size 3
 scale web-1 10 -> 8
 scale web-2 3 -> 5
-web wants 10: 13 pods, 5 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 13 pods, 10 desired, 5 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 8/8 ready of 8, revision 1
  *web-2 0/5 ready of 5, revision 2
   waits: total 13 of at most 13
@@ -23,7 +23,7 @@ web wants 10: 13 pods, 5 updated, 8 ready, 8 available; Available=True MinimumRe
 
 wait 61
 ----
-web wants 10: 13 pods, 5 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=False ProgressDeadlineExceeded
+web: 13 pods, 10 desired, 5 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=False ProgressDeadlineExceeded
   web-1 8/8 ready of 8, revision 1
  *web-2 0/5 ready of 5, revision 2
   waits: total 13 of at most 13
@@ -35,7 +35,7 @@ undo
 ----
 scale web-2 5 -> 0
 scale web-1 8 -> 10
-web wants 10: 10 pods, 10 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 10 pods, 10 desired, 10 updated, 8 ready, 8 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
  *web-1 8/10 ready of 10, revision 3
   web-2 0/0 ready of 0, revision 2
   waits: web-1 has 8 of 10 pods available
@@ -43,6 +43,6 @@ web wants 10: 10 pods, 10 updated, 8 ready, 8 available; Available=True MinimumR
 
 ready each
 ----
-web wants 10: 10 pods, 10 updated, 10 ready, 10 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 10 pods, 10 desired, 10 updated, 10 ready, 10 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 10/10 ready of 10, revision 3
   web-2 0/0 ready of 0, revision 2

@@ -14,7 +14,7 @@ scale web-1 1 -> 0
 create web-3 size 1
 scale web-2 1 -> 0
 create web-4 size 1
-web wants 1: 2 pods, 1 updated, 1 ready, 1 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 2 pods, 1 desired, 1 updated, 1 ready, 1 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 0/0 ready of 0, revision 1
   web-2 0/0 ready of 0, revision 2
   web-3 1/1 ready of 1, revision 3
@@ -27,7 +27,7 @@ ready each
 ----
 scale web-3 1 -> 0
 delete web-1
-web wants 1: 1 pods, 1 updated, 1 ready, 1 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 1 pods, 1 desired, 1 updated, 1 ready, 1 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
   web-2 0/0 ready of 0, revision 2
   web-3 0/0 ready of 0, revision 3
  *web-4 1/1 ready of 1, revision 4
@@ -36,5 +36,5 @@ change history=0
 ----
 delete web-2
 delete web-3
-web wants 1: 1 pods, 1 updated, 1 ready, 1 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 1 pods, 1 desired, 1 updated, 1 ready, 1 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-4 1/1 ready of 1, revision 4

@@ -4,13 +4,13 @@ deployment web replicas=2
 ready all
 ----
 create web-1 size 2
-web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 2 pods, 2 desired, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 2/2 ready of 2, revision 1
 
 label-set 1 app other
 ----
 create web-2 size 2
-web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
+web: 2 pods, 2 desired, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
  *web-2 0/2 ready of 2, revision 1
   waits: web-2 has 0 of 2 pods available
   deadline in 599 s
@@ -18,6 +18,6 @@ web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumRep
 
 ready all
 ----
-web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 2 pods, 2 desired, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-2 2/2 ready of 2, revision 1
   web-1 2/2 ready of 2, revision 1 (no owner)

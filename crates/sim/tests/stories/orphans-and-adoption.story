@@ -4,7 +4,7 @@ deployment web replicas=2
 ready all
 ----
 create web-1 size 2
-web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 2 pods, 2 desired, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 2/2 ready of 2, revision 1
 
 delete deployment web orphan
@@ -14,12 +14,12 @@ delete deployment web orphan
 deployment web replicas=3
 ----
 scale web-1 2 -> 3
-web wants 3: 3 pods, 3 updated, 2 ready, 2 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
+web: 3 pods, 3 desired, 3 updated, 2 ready, 2 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
  *web-1 2/3 ready of 3, revision 1
   waits: web-1 has 2 of 3 pods available
   deadline in 599 s
 
 ready all
 ----
-web wants 3: 3 pods, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 3 pods, 3 desired, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 3/3 ready of 3, revision 1

@@ -4,7 +4,7 @@ quota 3
 deployment web replicas=5
 ----
 create web-1 size 5
-web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, ReplicaFailure=True FailedCreate, Progressing=True ReplicaSetUpdated
+web: 3 pods, 5 desired, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, ReplicaFailure=True FailedCreate, Progressing=True ReplicaSetUpdated
  *web-1 0/3 ready of 5, revision 1, FailedCreate
   waits: web-1 has 0 of 5 pods available
   waits: web-1 reports FailedCreate: pods "web-1-86td8" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
@@ -12,7 +12,7 @@ web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumRep
 
 wait 5
 ----
-web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, ReplicaFailure=True FailedCreate, Progressing=True ReplicaSetUpdated
+web: 3 pods, 5 desired, 3 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, ReplicaFailure=True FailedCreate, Progressing=True ReplicaSetUpdated
  *web-1 0/3 ready of 5, revision 1, FailedCreate
   waits: web-1 has 0 of 5 pods available
   waits: web-1 reports FailedCreate: pods "web-1-86td8" is forbidden: exceeded quota: pods, requested: pods=1, used: pods=3, limited: pods=3
@@ -21,12 +21,12 @@ web wants 5: 3 pods, 3 updated, 0 ready, 0 available; Available=False MinimumRep
 quota none
 wait 10
 ----
-web wants 5: 5 pods, 5 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
+web: 5 pods, 5 desired, 5 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
  *web-1 0/5 ready of 5, revision 1
   waits: web-1 has 0 of 5 pods available
   deadline in 591 s
 
 ready all
 ----
-web wants 5: 5 pods, 5 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 5 pods, 5 desired, 5 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 5/5 ready of 5, revision 1

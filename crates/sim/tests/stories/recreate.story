@@ -5,20 +5,20 @@ ready all
 terminate off
 ----
 create web-1 size 2
-web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 2 pods, 2 desired, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 2/2 ready of 2, revision 1
 
 image nginx:2
 ----
 scale web-1 2 -> 0
-web wants 2: 0 pods, 0 updated, 0 ready, 0 available; Progressing=True NewReplicaSetAvailable, Available=False MinimumReplicasUnavailable
+web: 0 pods, 2 desired, 0 updated, 0 ready, 0 available; Progressing=True NewReplicaSetAvailable, Available=False MinimumReplicasUnavailable
   web-1 0/0 ready of 0, 2 terminating, revision 1
-  waits: 2 old pods are not gone
+  waits: 2 old pods are not deleted
 
 terminate now
 ----
 create web-2 size 2
-web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
+web: 2 pods, 2 desired, 2 updated, 0 ready, 0 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
   web-1 0/0 ready of 0, revision 1
  *web-2 0/2 ready of 2, revision 2
   waits: web-2 has 0 of 2 pods available
@@ -26,6 +26,6 @@ web wants 2: 2 pods, 2 updated, 0 ready, 0 available; Available=False MinimumRep
 
 ready all
 ----
-web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 2 pods, 2 desired, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
   web-1 0/0 ready of 0, revision 1
  *web-2 2/2 ready of 2, revision 2

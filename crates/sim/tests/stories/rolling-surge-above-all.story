@@ -4,13 +4,13 @@ deployment web replicas=3 surge=150% unavailable=0
 ready all
 ----
 create web-1 size 3
-web wants 3: 3 pods, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 3 pods, 3 desired, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 3/3 ready of 3, revision 1
 
 image nginx:2
 ----
 create web-2 size 3
-web wants 3: 6 pods, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 6 pods, 3 desired, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 3/3 ready of 3, revision 1
  *web-2 0/3 ready of 3, revision 2
   waits: available 3 of at least 3, 3 new not available
@@ -20,7 +20,7 @@ web wants 3: 6 pods, 3 updated, 3 ready, 3 available; Available=True MinimumRepl
 ready 1
 ----
 scale web-1 3 -> 2
-web wants 3: 5 pods, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 5 pods, 3 desired, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 2/2 ready of 2, revision 1
  *web-2 1/3 ready of 3, revision 2
   waits: available 3 of at least 3, 2 new not available
@@ -31,6 +31,6 @@ ready each
 ----
 scale web-1 2 -> 1
 scale web-1 1 -> 0
-web wants 3: 3 pods, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 3 pods, 3 desired, 3 updated, 3 ready, 3 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
   web-1 0/0 ready of 0, revision 1
  *web-2 3/3 ready of 3, revision 2

@@ -4,7 +4,7 @@ deployment web replicas=6
 ready all
 ----
 create web-1 size 6
-web wants 6: 6 pods, 6 updated, 6 ready, 6 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 6 pods, 6 desired, 6 updated, 6 ready, 6 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 6/6 ready of 6, revision 1
 
 image nginx:2
@@ -17,7 +17,7 @@ scale web-1 5 -> 4
 scale web-2 3 -> 4
 scale web-1 4 -> 3
 scale web-2 4 -> 5
-web wants 6: 8 pods, 5 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 8 pods, 6 desired, 5 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 3/3 ready of 3, revision 1
  *web-2 2/5 ready of 5, revision 2
   waits: total 8 of at most 8
@@ -30,7 +30,7 @@ image nginx:3
 create web-3 size 0
 scale web-2 5 -> 2
 scale web-3 0 -> 3
-web wants 6: 8 pods, 3 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 8 pods, 6 desired, 3 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 3/3 ready of 3, revision 1
   web-2 2/2 ready of 2, revision 2
  *web-3 0/3 ready of 3, revision 3
@@ -43,7 +43,7 @@ ready 1
 ----
 scale web-1 3 -> 2
 scale web-3 3 -> 4
-web wants 6: 8 pods, 4 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 8 pods, 6 desired, 4 updated, 5 ready, 5 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 2/2 ready of 2, revision 1
   web-2 2/2 ready of 2, revision 2
  *web-3 1/4 ready of 4, revision 3
@@ -60,7 +60,7 @@ scale web-1 1 -> 0
 scale web-3 5 -> 6
 scale web-2 2 -> 1
 scale web-2 1 -> 0
-web wants 6: 6 pods, 6 updated, 6 ready, 6 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 6 pods, 6 desired, 6 updated, 6 ready, 6 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
   web-1 0/0 ready of 0, revision 1
   web-2 0/0 ready of 0, revision 2
  *web-3 6/6 ready of 6, revision 3

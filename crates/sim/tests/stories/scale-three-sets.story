@@ -15,7 +15,7 @@ scale web-1 15 -> 14
 scale web-2 9 -> 10
 scale web-1 14 -> 13
 scale web-2 10 -> 11
-web wants 20: 24 pods, 11 updated, 16 ready, 16 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 24 pods, 20 desired, 11 updated, 16 ready, 16 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 13/13 ready of 13, revision 1
  *web-2 3/11 ready of 11, revision 2
   waits: total 24 of at most 24
@@ -31,7 +31,7 @@ scale web-2 11 -> 3
 scale web-3 0 -> 8
 scale web-1 13 -> 12
 scale web-3 8 -> 9
-web wants 20: 24 pods, 9 updated, 16 ready, 16 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 24 pods, 20 desired, 9 updated, 16 ready, 16 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 12/12 ready of 12, revision 1
   web-2 3/3 ready of 3, revision 2
  *web-3 1/9 ready of 9, revision 3
@@ -45,7 +45,7 @@ scale 37
 scale web-1 12 -> 23
 scale web-3 9 -> 17
 scale web-2 3 -> 5
-web wants 37: 45 pods, 17 updated, 16 ready, 16 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
+web: 45 pods, 37 desired, 17 updated, 16 ready, 16 available; Available=False MinimumReplicasUnavailable, Progressing=True ReplicaSetUpdated
   web-1 12/23 ready of 23, revision 1
   web-2 3/5 ready of 5, revision 2
  *web-3 1/17 ready of 17, revision 3
@@ -61,7 +61,7 @@ scale web-3 17 -> 5
 scale web-2 5 -> 2
 scale web-1 7 -> 6
 scale web-3 5 -> 6
-web wants 11: 14 pods, 6 updated, 9 ready, 9 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 14 pods, 11 desired, 6 updated, 9 ready, 9 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 6/6 ready of 6, revision 1
   web-2 2/2 ready of 2, revision 2
  *web-3 1/6 ready of 6, revision 3
@@ -75,7 +75,7 @@ scale 0
 scale web-1 6 -> 0
 scale web-3 6 -> 0
 scale web-2 2 -> 0
-web wants 0: 0 pods, 0 updated, 0 ready, 0 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 0 pods, 0 desired, 0 updated, 0 ready, 0 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
   web-1 0/0 ready of 0, revision 1
   web-2 0/0 ready of 0, revision 2
  *web-3 0/0 ready of 0, revision 3

@@ -4,13 +4,13 @@ deployment web replicas=2
 ready all
 ----
 create web-1 size 2
-web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 2 pods, 2 desired, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
  *web-1 2/2 ready of 2, revision 1
 
 label-template tier gold
 ----
 create web-2 size 1
-web wants 2: 3 pods, 1 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
+web: 3 pods, 2 desired, 1 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True ReplicaSetUpdated
   web-1 2/2 ready of 2, revision 1
  *web-2 0/1 ready of 1, revision 2
   waits: total 3 of at most 3
@@ -23,6 +23,6 @@ ready each
 scale web-1 2 -> 1
 scale web-2 1 -> 2
 scale web-1 1 -> 0
-web wants 2: 2 pods, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
+web: 2 pods, 2 desired, 2 updated, 2 ready, 2 available; Available=True MinimumReplicasAvailable, Progressing=True NewReplicaSetAvailable
   web-1 0/0 ready of 0, revision 1
  *web-2 2/2 ready of 2, revision 2

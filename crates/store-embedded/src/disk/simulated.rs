@@ -39,7 +39,7 @@ pub(crate) struct Faults {
     /// The operation from which on one sync fails, and the error.
     pub(crate) sync_fails_at: Option<(u64, io::ErrorKind)>,
     /// The size of the disk.
-    pub(crate) room: Option<u64>,
+    pub(crate) capacity: Option<u64>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -306,11 +306,11 @@ impl DiskFile for SimulatedFile {
         let operated = platter.operate();
         let offset = usize::try_from(offset).unwrap_or(usize::MAX);
         let used = platter.used();
-        let room = platter.faults.room;
+        let capacity = platter.faults.capacity;
         let DiskState { files, rng, .. } = &mut *platter;
         let content = &mut files[self.file];
         let growth = (offset + bytes.len()).saturating_sub(content.cached.len()) as u64;
-        let full = room.is_some_and(|room| growth > 0 && used + growth > room);
+        let full = capacity.is_some_and(|capacity| growth > 0 && used + growth > capacity);
         // A failed write may have been carried out in part.
         let done = if operated.is_err() || full { rng.index(bytes.len() + 1) } else { bytes.len() };
         let done = if full { done.min(content.cached.len().saturating_sub(offset)) } else { done };

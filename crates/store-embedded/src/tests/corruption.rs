@@ -63,7 +63,7 @@ fn a_damaged_frame_is_named_by_file_and_offset() {
 }
 
 #[test]
-fn after_a_clean_end_even_a_damaged_last_write_is_noticed() {
+fn after_a_clean_stop_a_damaged_last_write_is_detected() {
     let disk = filled();
     let report = check_disk(&disk).unwrap();
     let last = report.segments.last().unwrap();
@@ -88,14 +88,14 @@ fn a_missing_file_is_named() {
 }
 
 #[test]
-fn a_missing_snapshot_is_noticed() {
+fn a_missing_snapshot_is_detected() {
     let disk = filled();
     disk.remove(&snapshot(&disk)).unwrap();
     assert!(damage_in(&disk).found.contains("missing"));
 }
 
 #[test]
-fn every_damaged_byte_of_a_snapshot_is_noticed() {
+fn every_damaged_byte_of_a_snapshot_is_detected() {
     let disk = filled();
     let name = snapshot(&disk);
     for offset in 0..read_all(&disk, &name).unwrap().len() {
@@ -106,7 +106,7 @@ fn every_damaged_byte_of_a_snapshot_is_noticed() {
 }
 
 #[test]
-fn a_damaged_byte_of_the_log_is_noticed_or_does_not_matter() {
+fn a_damaged_byte_of_the_log_is_detected_or_irrelevant() {
     let disk = filled();
     let expected = everything(&open(&disk, with_long_history()).unwrap());
     let step = if is_long_run() { 1 } else { 13 };
@@ -126,7 +126,7 @@ fn a_damaged_byte_of_the_log_is_noticed_or_does_not_matter() {
 }
 
 #[test]
-fn a_file_under_another_name_is_noticed() {
+fn a_renamed_file_is_detected() {
     let disk = filled();
     let names = segments(&disk);
     let other = read_all(&disk, &names[1]).unwrap();
@@ -135,7 +135,7 @@ fn a_file_under_another_name_is_noticed() {
 }
 
 #[test]
-fn a_check_reports_what_is_there_and_changes_nothing() {
+fn a_check_reports_the_contents_and_changes_nothing() {
     let disk = filled();
     let before = disk.operations();
     let report = check_disk(&disk).unwrap();

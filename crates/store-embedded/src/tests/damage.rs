@@ -188,7 +188,7 @@ fn a_zeroed_tail_is_refused_with_the_revisions_that_are_missing() {
 }
 
 #[test]
-fn a_damaged_high_water_mark_is_refused_unless_the_log_goes_on_after_it() {
+fn a_damaged_high_water_mark_is_refused_unless_the_log_continues_after_it() {
     for slot in [Slot::First, Slot::Second] {
         let StoppedStore { disk, .. } = stopped_store(83, Ending::Closed);
         let (name, _) = last_segment(&disk);
@@ -208,7 +208,7 @@ fn a_damaged_high_water_mark_is_refused_unless_the_log_goes_on_after_it() {
 }
 
 #[test]
-fn a_repair_keeps_what_can_be_read_and_gives_out_no_revision_twice() {
+fn a_repair_keeps_readable_writes_and_reuses_no_revision() {
     let StoppedStore { disk, current, .. } = stopped_store(83, Ending::Killed);
     let (name, used) = last_segment(&disk);
     let mut bytes = read_all(&disk, &name).unwrap();
@@ -271,7 +271,7 @@ fn a_damaged_snapshot_cannot_be_repaired() {
 
 /// A file of version 1 does not contain its size, but it always had space for a frame and a seal.
 #[test]
-fn a_log_of_version_1_is_read_continued_and_refused_if_it_is_cut_short() {
+fn a_log_of_version_1_is_read_and_continued_and_a_truncated_one_refused() {
     for (ending, files) in RECORDED {
         let disk = SimulatedDisk::new(1);
         for (name, bytes) in *files {

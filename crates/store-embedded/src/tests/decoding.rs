@@ -10,7 +10,7 @@ use crate::frame::{self, Kind, ScannedFrame};
 use crate::segment;
 
 #[test]
-fn transactions_and_items_come_back_as_they_were() {
+fn transactions_and_items_survive_encoding() {
     let transaction = Transaction::create(key("/a"), "value")
         .and(key("/b"), Op::Update { value: "".into(), seen: Revision::EMPTY })
         .and_then(|transaction| transaction.and(key("/c"), Op::Delete { seen: Revision::EMPTY.next() }))

@@ -34,7 +34,7 @@ fn after_a_failed_sync_nothing_is_written_until_a_restart() {
 }
 
 #[test]
-fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
+fn writes_found_in_the_page_cache_at_a_restart_are_durable() {
     for seed in seeds(50, 2_000) {
         let disk = SimulatedDisk::new(seed);
         let mut engine = open(&disk, small()).unwrap();
@@ -54,7 +54,7 @@ fn what_a_restart_found_in_the_cache_is_safe_from_then_on() {
 
 /// Some file systems report only at the sync that they are full.
 #[test]
-fn a_write_refused_for_want_of_room_at_the_sync_does_not_come_back() {
+fn a_write_that_failed_at_the_sync_of_a_full_disk_does_not_reappear() {
     for end in [CrashKind::Killed, CrashKind::PowerFailure] {
         let disk = SimulatedDisk::new(7);
         let mut engine = open(&disk, small()).unwrap();
@@ -76,7 +76,7 @@ fn acknowledged_writes_survive_failing_syncs_and_crashes() {
     fn failing_sync(rng: &mut Rng, operations: u64) -> Faults {
         let kind = if rng.one_in(2) { ErrorKind::Other } else { ErrorKind::StorageFull };
         let sync_fails_at = Some((operations + rng.below(80), kind));
-        Faults { crashes_at: Some(operations + 1 + rng.below(160)), sync_fails_at, room: None }
+        Faults { crashes_at: Some(operations + 1 + rng.below(160)), sync_fails_at, capacity: None }
     }
     for seed in seeds(70, 5_000) {
         run_and_crash(seed, 4, small, failing_sync);
@@ -85,11 +85,11 @@ fn acknowledged_writes_survive_failing_syncs_and_crashes() {
 
 #[test]
 fn acknowledged_writes_survive_a_full_disk_and_crashes() {
-    fn little_room(rng: &mut Rng, operations: u64) -> Faults {
+    fn small_disk(rng: &mut Rng, operations: u64) -> Faults {
         let crashes_at = Some(operations + 1 + rng.below(160));
-        Faults { crashes_at, sync_fails_at: None, room: Some(10_000 + rng.below(20_000)) }
+        Faults { crashes_at, sync_fails_at: None, capacity: Some(10_000 + rng.below(20_000)) }
     }
     for seed in seeds(70, 5_000) {
-        run_and_crash(seed, 4, small, little_room);
+        run_and_crash(seed, 4, small, small_disk);
     }
 }

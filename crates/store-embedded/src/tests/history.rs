@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::options::Options;
 
 #[test]
-fn a_watch_resumes_across_a_restart_as_if_there_had_been_none() {
+fn a_watch_resumes_across_a_restart_without_a_gap() {
     let disk = SimulatedDisk::new(3);
     let mut engine = open(&disk, small_with_all_history()).unwrap();
     let start = put(&mut engine, "/w/a", "0").unwrap();
@@ -32,7 +32,7 @@ fn a_watch_resumes_across_a_restart_as_if_there_had_been_none() {
 }
 
 #[test]
-fn the_past_can_be_listed_after_a_restart_and_a_snapshot() {
+fn past_revisions_can_be_listed_after_a_restart_and_a_snapshot() {
     let disk = SimulatedDisk::new(3);
     let mut engine = open(&disk, small()).unwrap();
     for number in 0..400 {
@@ -67,7 +67,7 @@ fn the_floor_does_not_go_back_with_a_restart() {
 }
 
 #[test]
-fn what_is_too_old_is_forgotten() {
+fn old_history_is_dropped() {
     let disk = SimulatedDisk::new(3);
     let history = HistoryLimits { age: Duration::from_millis(50), bytes: usize::MAX };
     let mut engine = open(&disk, Options { history, ..small() }).unwrap();
@@ -82,7 +82,7 @@ fn what_is_too_old_is_forgotten() {
 
 /// A quiet cluster renews a lease from time to time, which is too rare to drop a little history with each write.
 #[test]
-fn what_many_writes_left_is_forgotten_although_few_follow() {
+fn history_of_many_writes_is_dropped_by_few_later_ones() {
     let disk = SimulatedDisk::new(3);
     let (age, seconds) = (Duration::from_mins(5), Arc::new(AtomicU64::new(1_000)));
     let history = HistoryLimits { age, bytes: 1 << 20 };

@@ -34,7 +34,7 @@ async fn clients_see_one_history_through_crashes() {
 }
 
 #[tokio::test]
-async fn a_stopped_log_says_so_and_watches_end_when_the_store_is_closed() {
+async fn a_stopped_log_is_unhealthy_and_watches_end_with_the_store() {
     let disk = SimulatedDisk::new(1);
     let store = EmbeddedStore::start(Arc::new(disk.clone()), small_with_all_history()).unwrap();
     let revision = store.commit(Transaction::create(key("/a"), "one")).await.unwrap();
@@ -57,10 +57,10 @@ async fn a_stopped_log_says_so_and_watches_end_when_the_store_is_closed() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_unhealthy_until_it_has_room_again() {
+async fn a_full_disk_is_unhealthy_until_it_has_free_space() {
     let disk = SimulatedDisk::new(1);
     let store = EmbeddedStore::start(Arc::new(disk.clone()), small_with_all_history()).unwrap();
-    disk.set_faults(Faults { room: Some(disk.bytes_used()), ..Faults::default() });
+    disk.set_faults(Faults { capacity: Some(disk.bytes_used()), ..Faults::default() });
     let mut number = 0;
     let refused = loop {
         number += 1;

@@ -10,7 +10,7 @@ fn a_full_disk_refuses_writes_serves_reads_and_recovers() {
     let disk = SimulatedDisk::new(1);
     let mut engine = open(&disk, small()).unwrap();
     put(&mut engine, "/a", "one").unwrap();
-    disk.set_faults(Faults { room: Some(disk.bytes_used()), ..Faults::default() });
+    disk.set_faults(Faults { capacity: Some(disk.bytes_used()), ..Faults::default() });
 
     let mut written = Vec::new();
     let refused = loop {

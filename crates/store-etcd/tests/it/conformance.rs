@@ -40,7 +40,7 @@ async fn a_large_history_arrives_whole() {
 async fn progress_can_come_from_etcd_itself() {
     let etcd = Etcd::quick();
     let store = open(&Settings { progress: ProgressMarks::Native, ..etcd.settings() }).await;
-    gantry_store::suite::progress_is_marked_where_nothing_happened(store).await;
+    gantry_store::suite::progress_is_delivered_without_changes(store).await;
 }
 
 /// With a newer etcd, this is the only test of this path.
@@ -48,6 +48,6 @@ async fn progress_can_come_from_etcd_itself() {
 async fn progress_can_come_from_changes_alone() {
     let etcd = Etcd::quick();
     let store = open(&Settings { progress: ProgressMarks::InOrder, ..etcd.settings() }).await;
-    gantry_store::suite::progress_is_marked_where_nothing_happened(Arc::clone(&store)).await;
+    gantry_store::suite::progress_is_delivered_without_changes(Arc::clone(&store)).await;
     gantry_store::suite::progress_never_overtakes_a_change(store).await;
 }

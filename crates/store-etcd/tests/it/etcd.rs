@@ -1,6 +1,6 @@
 //! etcd for tests: processes on free ports with their data in a temporary directory, and etcdctl.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests fail by panicking")]
 
 use std::fs::{self, File};
 use std::net::TcpListener;

@@ -11,7 +11,7 @@ const POD_KEY: &str = "/registry/pods/default/web";
 
 /// The key is unchanged, the value is stored byte for byte, without a lease, and at etcd's own revision.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_object_lies_under_its_registry_key_as_plain_json() {
+async fn an_object_is_stored_under_its_registry_key_as_plain_json() {
     let etcd = Etcd::quick();
     let store = etcd.store().await;
     let revision = store.commit(Transaction::create(key(POD_KEY), POD)).await.unwrap();
@@ -29,7 +29,7 @@ async fn an_object_lies_under_its_registry_key_as_plain_json() {
 
 /// Values that another client wrote under `/registry` are listed, watched and changed like our own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn what_a_kube_apiserver_wrote_is_read() {
+async fn objects_of_a_kube_apiserver_are_read() {
     let etcd = Etcd::quick();
     let store = etcd.store().await;
     etcd.ctl(&["put", POD_KEY, POD]);
@@ -42,7 +42,7 @@ async fn what_a_kube_apiserver_wrote_is_read() {
 
 /// A list of all keys has all of the caller's keys only.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn our_bookkeeping_is_not_shown() {
+async fn internal_keys_are_not_listed() {
     let etcd = Etcd::quick();
     let store = etcd.store().await;
     store.commit(Transaction::create(key(POD_KEY), POD)).await.unwrap();

@@ -1,10 +1,6 @@
 //! The etcd backend against Debian's etcd-server.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test fails by panicking and prints its seed"
-)]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "tests fail by panicking and print their seed")]
 
 mod cluster;
 mod compaction;
@@ -12,8 +8,8 @@ mod conformance;
 mod crash;
 mod etcd;
 mod layout;
-mod lost_answers;
+mod lost_responses;
+mod messages;
 mod proxy;
 mod quota;
 mod security;
-mod words;

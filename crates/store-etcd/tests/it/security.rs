@@ -91,7 +91,7 @@ async fn both_sides_verify_certificates_and_unknown_ones_are_refused() {
 
 /// A user with a role may do what the role permits; a token that etcd has lost is renewed without an error.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_user_logs_in_and_again_when_etcd_has_forgotten_the_token() {
+async fn a_user_logs_in_again_when_etcd_has_lost_the_token() {
     let authority = Authority::new();
     let mut etcd = with_tls(&authority);
     let role = |grant: &[&'static str]| {

@@ -6,7 +6,7 @@ use crate::suite::{
 use crate::{Bounds, Error, ListRequest};
 
 /// Compacted revisions cannot be read, and the error has the floor.
-pub async fn forgotten_history_can_neither_be_read_nor_watched(store: StoreUnderTest) {
+pub async fn compacted_history_can_neither_be_read_nor_watched(store: StoreUnderTest) {
     let first = create(&store, "/c/a", "one").await;
     let second = update(&store, "/c/a", "two", first).await;
     let third = update(&store, "/c/a", "three", second).await;
@@ -33,7 +33,7 @@ pub async fn the_floor_itself_can_be_read_and_watched_from(store: StoreUnderTest
 }
 
 /// Compacting through a revision that is compacted already changes nothing.
-pub async fn compacting_the_forgotten_again_is_no_error(store: StoreUnderTest) {
+pub async fn compacting_twice_is_no_error(store: StoreUnderTest) {
     let first = create(&store, "/c/a", "one").await;
     let second = update(&store, "/c/a", "two", first).await;
     store.compact(second).await.unwrap();
@@ -44,7 +44,7 @@ pub async fn compacting_the_forgotten_again_is_no_error(store: StoreUnderTest) {
 }
 
 /// A revision that the store has not reached cannot be compacted.
-pub async fn compacting_the_future_is_refused(store: StoreUnderTest) {
+pub async fn compacting_a_future_revision_is_refused(store: StoreUnderTest) {
     let current = create(&store, "/c/a", "one").await;
     let error = store.compact(current.next()).await.unwrap_err();
     assert_eq!(error, Error::FutureRevision { current });

@@ -16,7 +16,7 @@ pub async fn a_list_has_the_keys_of_its_prefix_in_order(store: StoreUnderTest) {
 }
 
 /// An empty list still has a revision.
-pub async fn a_list_of_nothing_has_the_current_revision(store: StoreUnderTest) {
+pub async fn an_empty_list_has_the_current_revision(store: StoreUnderTest) {
     let revision = create(&store, "/elsewhere", "v").await;
     let page = store.list(ListRequest::all(prefix("/l/"))).await.unwrap();
     assert!(page.items.is_empty());
@@ -24,7 +24,7 @@ pub async fn a_list_of_nothing_has_the_current_revision(store: StoreUnderTest) {
 }
 
 /// Pages at the first page's revision together are the list at that revision.
-pub async fn pages_show_one_state_while_writes_go_on(store: StoreUnderTest) {
+pub async fn pages_show_one_state_during_writes(store: StoreUnderTest) {
     let mut seen = current(&store).await;
     for number in 0..10 {
         seen = create(&store, &format!("/l/{number}"), "old").await;
@@ -46,7 +46,7 @@ pub async fn pages_show_one_state_while_writes_go_on(store: StoreUnderTest) {
 }
 
 /// A start outside of the prefix neither fails nor leaks other keys.
-pub async fn a_page_that_starts_behind_the_prefix_is_empty(store: StoreUnderTest) {
+pub async fn a_page_that_starts_after_the_prefix_is_empty(store: StoreUnderTest) {
     create(&store, "/l/a", "v").await;
     create(&store, "/m/a", "v").await;
     let behind = ListRequest::all(prefix("/l/")).start(key("/m/a"));
@@ -56,7 +56,7 @@ pub async fn a_page_that_starts_behind_the_prefix_is_empty(store: StoreUnderTest
 }
 
 /// Created, updated and deleted keys are listed as they were at that revision.
-pub async fn a_list_of_the_past_shows_the_past(store: StoreUnderTest) {
+pub async fn a_list_of_a_past_revision_has_its_values(store: StoreUnderTest) {
     let at = async |revision| listed(&store, ListRequest::all(prefix("/l/")).at(revision)).await;
     let created = create(&store, "/l/a", "one").await;
     let other = create(&store, "/l/b", "one").await;
@@ -74,7 +74,7 @@ pub async fn a_list_of_the_past_shows_the_past(store: StoreUnderTest) {
 }
 
 /// A list at a revision that does not exist yet is refused with the current revision.
-pub async fn a_list_of_the_future_is_refused(store: StoreUnderTest) {
+pub async fn a_list_of_a_future_revision_is_refused(store: StoreUnderTest) {
     let revision = create(&store, "/l/a", "v").await;
     let error = store.list(ListRequest::all(prefix("/l/")).at(revision.next())).await.unwrap_err();
     assert_eq!(error, Error::FutureRevision { current: revision });

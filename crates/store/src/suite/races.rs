@@ -38,7 +38,7 @@ pub async fn no_increment_is_lost(store: StoreUnderTest) {
 }
 
 /// Watchers that reconnect repeatedly end with exactly the state that a list returns.
-pub async fn watchers_agree_with_the_list_after_a_storm(store: StoreUnderTest) {
+pub async fn watchers_agree_with_the_list_after_concurrent_writes(store: StoreUnderTest) {
     let start = current(&store).await;
     let writers = (0..4).map(|seed| tokio::spawn(write_randomly(Arc::clone(&store), Rng::new(seed), 100)));
     let writers: Vec<_> = writers.collect();

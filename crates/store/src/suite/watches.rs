@@ -12,7 +12,7 @@ fn version(value: &'static str, revision: Revision) -> Versioned {
 }
 
 /// Each change includes the previous value.
-pub async fn a_watch_tells_what_happened_and_what_was_before(store: StoreUnderTest) {
+pub async fn a_watch_delivers_changes_with_previous_values(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let created = create(&store, "/t/a", "one").await;
     let updated = update(&store, "/t/a", "two", created).await;
@@ -28,7 +28,7 @@ pub async fn a_watch_tells_what_happened_and_what_was_before(store: StoreUnderTe
 }
 
 /// Changes before and after the start of the watch are one sequence.
-pub async fn a_watch_goes_from_history_to_the_present_without_a_gap(store: StoreUnderTest) {
+pub async fn a_watch_continues_from_history_to_the_present_without_a_gap(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut expected = Vec::new();
     for number in 0..50 {
@@ -44,7 +44,7 @@ pub async fn a_watch_goes_from_history_to_the_present_without_a_gap(store: Store
 }
 
 /// Changes under other prefixes are not returned.
-pub async fn a_watch_tells_only_its_prefix(store: StoreUnderTest) {
+pub async fn a_watch_delivers_only_its_prefix(store: StoreUnderTest) {
     let start = current(&store).await;
     create(&store, "/t", "v").await;
     create(&store, "/t/a/1", "v").await;
@@ -60,7 +60,7 @@ pub async fn a_watch_tells_only_its_prefix(store: StoreUnderTest) {
 }
 
 /// The changes of one revision are returned in key order, without waiting in between.
-pub async fn a_watch_tells_all_of_a_transaction_at_once(store: StoreUnderTest) {
+pub async fn a_watch_delivers_a_transaction_at_once(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     let transaction = Transaction::create(key("/t/b"), "v")
         .and(key("/t/a"), Op::Create { value: "v".into() })
@@ -94,7 +94,7 @@ pub async fn a_watch_resumes_where_it_stopped(store: StoreUnderTest) {
 }
 
 /// A start in the future is no error; changes before it are not returned.
-pub async fn a_watch_of_the_future_stays_silent_until_then(store: StoreUnderTest) {
+pub async fn a_watch_of_a_future_revision_waits(store: StoreUnderTest) {
     let start = current(&store).await;
     let mut watch = watch(&store, "/t/", start.advanced(2)).await;
     create(&store, "/t/early", "v").await;
@@ -140,7 +140,7 @@ pub async fn many_watchers_receive_the_same(store: StoreUnderTest) {
 }
 
 /// A watch without changes still reports progress, so that its client can resume later.
-pub async fn progress_is_marked_where_nothing_happened(store: StoreUnderTest) {
+pub async fn progress_is_delivered_without_changes(store: StoreUnderTest) {
     let mut watch = watch(&store, "/t/", current(&store).await).await;
     create(&store, "/elsewhere", "v").await;
     assert_no_more_changes(&store, &mut watch).await;

@@ -25,7 +25,7 @@ pub async fn a_created_key_is_found_at_its_revision(store: StoreUnderTest) {
 }
 
 /// A conflicting create returns the existing value.
-pub async fn creating_an_existing_key_is_a_conflict_with_what_is_there(store: StoreUnderTest) {
+pub async fn creating_an_existing_key_is_a_conflict_with_the_current_value(store: StoreUnderTest) {
     let revision = create(&store, "/w/a", "one").await;
     let error = store.commit(Transaction::create(key("/w/a"), "two")).await.unwrap_err();
     let there = Versioned { value: "one".into(), revision };
@@ -34,7 +34,7 @@ pub async fn creating_an_existing_key_is_a_conflict_with_what_is_there(store: St
 }
 
 /// Overwriting a newer value is refused.
-pub async fn updating_and_deleting_need_the_revision_last_seen(store: StoreUnderTest) {
+pub async fn updating_and_deleting_require_the_current_revision(store: StoreUnderTest) {
     let first = create(&store, "/w/a", "one").await;
     let second = update(&store, "/w/a", "two", first).await;
     assert!(second > first);
@@ -49,7 +49,7 @@ pub async fn updating_and_deleting_need_the_revision_last_seen(store: StoreUnder
 }
 
 /// An absent key cannot be updated or deleted.
-pub async fn updating_and_deleting_an_absent_key_is_a_conflict_with_nothing(store: StoreUnderTest) {
+pub async fn updating_and_deleting_an_absent_key_is_a_conflict_without_a_value(store: StoreUnderTest) {
     let conflict = Err(Error::Conflict { key: key("/w/none"), current: None });
     let seen = current(&store).await;
     assert_eq!(store.commit(Transaction::update(key("/w/none"), "x", seen)).await, conflict);
@@ -57,7 +57,7 @@ pub async fn updating_and_deleting_an_absent_key_is_a_conflict_with_nothing(stor
 }
 
 /// A deleted key can be created again.
-pub async fn a_deleted_key_can_be_created_anew(store: StoreUnderTest) {
+pub async fn a_deleted_key_can_be_created_again(store: StoreUnderTest) {
     let first = create(&store, "/w/a", "one").await;
     delete(&store, "/w/a", first).await;
     let again = create(&store, "/w/a", "again").await;
@@ -120,7 +120,7 @@ pub async fn a_transaction_with_one_conflict_changes_nothing(store: StoreUnderTe
 }
 
 /// A key can be a condition without being written; it then keeps its revision.
-pub async fn a_condition_on_another_key_holds_or_stops_the_write(store: StoreUnderTest) {
+pub async fn an_unmet_condition_on_another_key_prevents_the_write(store: StoreUnderTest) {
     let seen = create(&store, "/w/ground", "firm").await;
     let on_ground = |name: &str| Transaction::create(key(name), "v").provided(key("/w/ground"), seen);
     let built = store.commit(on_ground("/w/a")).await.unwrap();
@@ -137,7 +137,7 @@ pub async fn a_condition_on_another_key_holds_or_stops_the_write(store: StoreUnd
 }
 
 /// A transaction of the guaranteed size is accepted.
-pub async fn a_transaction_as_large_as_promised_is_taken(store: StoreUnderTest) {
+pub async fn the_largest_transaction_is_accepted(store: StoreUnderTest) {
     let mut transaction = Transaction::create(key("/w/0"), "0");
     for number in 1..TRANSACTION_OPS_MAX {
         let op = Op::Create { value: number.to_string().into() };
@@ -149,7 +149,7 @@ pub async fn a_transaction_as_large_as_promised_is_taken(store: StoreUnderTest) 
 }
 
 /// Keys and values are bytes, not text, and are read back unchanged.
-pub async fn any_bytes_come_back_as_they_were(store: StoreUnderTest) {
+pub async fn any_bytes_are_stored_unchanged(store: StoreUnderTest) {
     let all: Vec<u8> = (0..=u8::MAX).collect();
     let large = vec![0xa5; 1 << 20];
     for value in [Vec::new(), vec![0], all.clone(), large] {
@@ -164,7 +164,7 @@ pub async fn any_bytes_come_back_as_they_were(store: StoreUnderTest) {
 }
 
 /// A write that is too large is refused, and the next one is not.
-pub async fn what_is_too_large_is_refused_and_nothing_breaks(store: StoreUnderTest) {
+pub async fn a_transaction_that_is_too_large_is_refused(store: StoreUnderTest) {
     let huge = vec![0; VALUE_BYTES_MAX + 1];
     let error = store.commit(Transaction::create(key("/w/huge"), huge)).await.unwrap_err();
     assert!(matches!(error, Error::TooLarge { .. }), "{error:?}");

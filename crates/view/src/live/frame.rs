@@ -85,7 +85,7 @@ fn progress(report: &Report, canvas: Canvas) -> Line {
     let filled = (done * width).checked_div(part(pods.wanted.get())).unwrap_or(width);
     let old = match pods.old.get() {
         0 => String::new(),
-        old => format!(", {old} old to go"),
+        old => format!(", {old} old remaining"),
     };
     let numbers = format!("  {} of {} updated, {} available{old}", pods.updated, pods.wanted, pods.available);
     Line::of(Style::Dim, "updated   ")
@@ -153,7 +153,7 @@ fn causes(report: &Report) -> Vec<Line> {
     let mut lines = Vec::new();
     for cause in blocking.take(CAUSES_MAX) {
         lines.push(Line::default());
-        lines.push(Line::of(Style::Bad, &cause.reason.sentence(report.now)));
+        lines.push(Line::of(Style::Bad, &cause.reason.summary_line(report.now)));
         let pods = names(&cause.pods);
         if !pods.is_empty() {
             lines.push(Line::of(Style::Dim, &format!("    {pods}")));
@@ -167,13 +167,13 @@ fn causes(report: &Report) -> Vec<Line> {
 
 /// The last events that fit in so many rows, after an empty one and a title.
 fn events(rollout: &RolloutState<'_>, rows: usize) -> Vec<Line> {
-    let room = rows.saturating_sub(2);
+    let lines_max = rows.saturating_sub(2);
     let events = &rollout.snapshot.events;
-    if room == 0 || events.is_empty() {
+    if lines_max == 0 || events.is_empty() {
         return Vec::new();
     }
     let mut lines = vec![Line::default(), Line::of(Style::Dim, "events")];
-    for event in &events[events.len().saturating_sub(room)..] {
+    for event in &events[events.len().saturating_sub(lines_max)..] {
         let age = event.last.map(|last| span(rollout.now.since(last))).unwrap_or_default();
         let style = if event.event_type == EventType::Warning { Style::Bad } else { Style::Plain };
         let times = if event.count > 1 { format!(" (x{})", event.count) } else { String::new() };

@@ -32,7 +32,7 @@ impl Log {
             |event: &&ObservedEvent| before.as_ref().is_some_and(|seen| !seen.contains(&key(event)));
         let mut lines: Vec<_> =
             snapshot.events.iter().filter(is_news).map(|event| event_line(report.now, event)).collect();
-        let rollout = report.sentence();
+        let rollout = report.summary_line();
         if self.last_state.as_ref() != Some(&rollout) {
             lines.push(at(report.now, &rollout));
             self.last_state = Some(rollout);

@@ -20,9 +20,9 @@ gantry_model::text_enum! {
         /// It has no node yet.
         Pending = "pending",
         /// It has a problem that blocks it.
-        Failing = "in trouble",
+        Failing = "failing",
         /// It is terminating.
-        Terminating = "leaving",
+        Terminating = "terminating",
     }
 
     /// All states, in the order of the legend.

@@ -69,7 +69,7 @@ impl AdviceBuilder<'_> {
                 "correct container {container} in the template, or provide what the message reports as missing"
             )),
             Reason::PodSetup { .. } => {
-                one("see that the volumes exist and the node can reach them".to_owned())
+                one("check that the volumes exist and the node can reach them".to_owned())
             }
             Reason::ProbeFailing { probe, container, .. } => {
                 let probe = probe.as_str();
@@ -78,19 +78,20 @@ impl AdviceBuilder<'_> {
                 correct.into_iter().chain(self.running_logs(container, cause)).collect()
             }
             Reason::ReadinessGate { gates } => one(format!(
-                "see that the controller that sets the condition {} is running",
+                "check that the controller that sets the condition {} is running",
                 gates.join(", ")
             )),
             Reason::Unschedulable { obstacles } => self.scheduling(obstacles),
-            Reason::SchedulingGate { gates } => {
-                one(format!("see that the controller that removes the gate {} is running", gates.join(", ")))
-            }
+            Reason::SchedulingGate { gates } => one(format!(
+                "check that the controller that removes the gate {} is running",
+                gates.join(", ")
+            )),
             Reason::NoScheduler { scheduler: Some(name), .. } => {
                 one(format!("start the scheduler {name}, or correct spec.template.spec.schedulerName"))
             }
-            Reason::NoScheduler { .. } => one("see that the cluster's scheduler is running".to_owned()),
+            Reason::NoScheduler { .. } => one("check that the cluster's scheduler is running".to_owned()),
             Reason::NodeSilent { .. } | Reason::NodeNotReady { .. } => {
-                vec![Advice::command("see whether the node is up", self.flags.gantry(&["get", "nodes"]))]
+                vec![Advice::command("check whether the node is up", self.flags.gantry(&["get", "nodes"]))]
             }
             Reason::Terminating { .. } | Reason::Deleting { .. } => self.deletion(cause),
             reason => self.rules(reason).into_iter().collect(),
@@ -101,7 +102,7 @@ impl AdviceBuilder<'_> {
     fn rules(&self, reason: &Reason) -> Option<Advice> {
         let text = match reason {
             Reason::Quota { quota } => format!(
-                "raise the quota {quota}, or make room: delete pods, or ask for fewer or smaller ones"
+                "raise the quota {quota}, or free part of it: delete pods, or request fewer or smaller ones"
             ),
             Reason::ServiceAccount { name } => {
                 let missing = Missing { kind: "ServiceAccount", name: Some(name.clone()), key: None };
@@ -114,7 +115,7 @@ impl AdviceBuilder<'_> {
             Reason::ScalingRecreate { .. } => {
                 "set the number of replicas back, or the strategy to RollingUpdate".to_owned()
             }
-            Reason::NotSeen { kind, .. } => format!("see that the {kind} controller is running"),
+            Reason::NotSeen { kind, .. } => format!("check that the {kind} controller is running"),
             _ => return None,
         };
         Some(Advice::text(text))
@@ -146,7 +147,7 @@ impl AdviceBuilder<'_> {
             )));
         }
         let args = ["logs", pod.as_str(), "-c", container, "--previous"];
-        Some(Advice::command("read why it ends", self.flags.kubectl(&args)))
+        Some(Advice::command("show the last log", self.flags.kubectl(&args)))
     }
 
     /// The logs of a running container, where there are any.
@@ -257,7 +258,7 @@ impl AdviceBuilder<'_> {
         };
         if finalizers.is_empty() {
             return vec![Advice::command(
-                "see whether the node of these pods is up",
+                "check whether the node of these pods is up",
                 self.flags.gantry(&["get", "nodes"]),
             )];
         }
@@ -270,10 +271,10 @@ impl AdviceBuilder<'_> {
         let command = self.flags.gantry(&["patch", &object, "--type=merge", "-p", patch]);
         vec![
             Advice::text(format!(
-                "see that the controller that removes the finalizer {} is running",
+                "check that the controller that removes the finalizer {} is running",
                 finalizers.join(", ")
             )),
-            Advice::command("or, if that controller is gone for good, remove the finalizers", command),
+            Advice::command("or, if that controller no longer exists, remove the finalizers", command),
         ]
     }
 

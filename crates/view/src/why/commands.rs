@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_that_a_shell_would_take_apart_are_quoted() {
+    fn arguments_are_quoted_for_the_shell() {
         let flags = CommandFlags {
             gantry: ["-n", "my shop", "--context", "it's", "--kubeconfig", ""].map(str::to_owned).to_vec(),
             kubectl: Vec::new(),

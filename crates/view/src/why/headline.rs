@@ -27,7 +27,7 @@ fn done(report: &Report) -> String {
     let restarts = report.causes.iter().find(|cause| cause.reason.is_crash());
     let restarts = restarts.map(|cause| format!(", but {}", describe(report, cause))).unwrap_or_default();
     match report.pods.wanted.get() {
-        0 => "no pods are wanted, and there are none".to_owned(),
+        0 => "0 of 0 replicas, nothing to do".to_owned(),
         1 => format!("the 1 pod{revision} is available{restarts}"),
         wanted => format!("all {wanted} pods{revision} are available{restarts}"),
     }
@@ -49,10 +49,10 @@ fn broken_later(report: &Report) -> String {
 
 fn paused(rollout: &RolloutState<'_>, report: &Report) -> String {
     if rollout.new_set().is_none() {
-        return "its present template will be rolled out when it is resumed".to_owned();
+        return "the current template is rolled out after resume".to_owned();
     }
     if rollout.is_done() {
-        return "nothing waits to be rolled out".to_owned();
+        return "no pending rollout".to_owned();
     }
     counts(report)
 }
@@ -61,17 +61,17 @@ fn counts(report: &Report) -> String {
     let pods = &report.pods;
     let old = match pods.old.get() {
         0 => String::new(),
-        old => format!(", {old} old to go"),
+        old => format!(", {old} old remaining"),
     };
     let wanted = count(pods.wanted.get(), "pod");
     format!("{} of {wanted} updated, {} available{old}", pods.updated, pods.available)
 }
 
 fn describe(report: &Report, cause: &Cause) -> String {
-    let sentence = cause.reason.sentence(report.now);
+    let summary = cause.reason.summary_line(report.now);
     match cause.pods.len() {
-        0 => sentence,
-        n => format!("{}: {sentence}", count(i64::try_from(n).unwrap_or(i64::MAX), "pod")),
+        0 => summary,
+        n => format!("{}: {summary}", count(i64::try_from(n).unwrap_or(i64::MAX), "pod")),
     }
 }
 

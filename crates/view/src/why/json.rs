@@ -69,7 +69,7 @@ fn cause(report: &Report, cause: &Cause) -> Value {
     let mut fields = Map::new();
     fields.insert("code", cause.reason.code().into());
     fields.insert("weight", cause.severity.as_str().into());
-    fields.insert("summary", cause.reason.sentence(report.now).into());
+    fields.insert("summary", cause.reason.summary_line(report.now).into());
     fields.insert("replicaSet", cause.set.as_ref().map(Name::as_str).into());
     fields.insert("pods", cause.pods.iter().map(Name::as_str).collect());
     fields.insert("container", cause.reason.container().into());

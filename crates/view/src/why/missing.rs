@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_say_what_is_missing() {
+    fn missing_objects_are_read_from_messages() {
         for (message, expected) in [
             ("configmap \"settings\" not found", "ConfigMap settings"),
             ("MountVolume.SetUp failed for volume \"v\" : secret \"tls\" not found", "Secret tls"),

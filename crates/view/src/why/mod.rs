@@ -21,8 +21,8 @@ mod refused;
 mod report;
 mod rules;
 mod scheduling;
-mod sentence;
 mod several;
+mod summary_line;
 mod text;
 
 pub use commands::{Advice, CommandFlags};

@@ -1,4 +1,4 @@
-//! All reasons, with a stable code. `sentence` has the text, `advice` what to do.
+//! All reasons, with a stable code. `summary_line` has the text, `advice` what to do.
 
 use std::time::Duration;
 

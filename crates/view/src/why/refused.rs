@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_its_quota() {
+    fn the_quota_of_a_refusal_is_parsed() {
         let message = "pods \"web-1\" is forbidden: exceeded quota: team, requested: pods=1, used: pods=2, limited: pods=2";
         assert_eq!(quota(message), Some("team"));
         assert_eq!(quota("pods \"web-1\" is forbidden: violates PodSecurity"), None);

@@ -135,7 +135,7 @@ gantry_model::text_enum! {
 
 impl Report {
     /// One sentence: the Deployment, the verdict, and why.
-    pub fn sentence(&self) -> String {
+    pub fn summary_line(&self) -> String {
         format!("{} is {}: {}", self.title(), self.verdict.as_str(), self.headline)
     }
 

@@ -116,7 +116,7 @@ impl Obstacle {
             ObstacleKind::PortTaken => "without the free host port".to_owned(),
             ObstacleKind::Spread => "against topology spread constraints".to_owned(),
             ObstacleKind::PodAffinity => "against pod affinity or anti-affinity".to_owned(),
-            ObstacleKind::VolumeElsewhere => "that a volume cannot be used on".to_owned(),
+            ObstacleKind::VolumeElsewhere => "not reachable by a required volume".to_owned(),
             ObstacleKind::ClaimMissing(name) => format!("PersistentVolumeClaim {name} does not exist"),
             ObstacleKind::ClaimUnbound => "a PersistentVolumeClaim is not bound to a volume".to_owned(),
             ObstacleKind::Other(message) => message.clone(),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schedulers_reasons_are_read() {
+    fn reasons_of_the_scheduler_are_parsed() {
         assert_eq!(
             describe(
                 "0/4 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s), 2 node(s) were \

@@ -25,7 +25,7 @@ pub fn render(report: &Report) -> String {
 /// ```text
 /// deployment/web is stuck: 2 pods: image nginx:nope cannot be pulled (container main)
 ///
-/// Pods      2 of 5 updated, 4 available, 4 old to go (revision 2)
+/// Pods      2 of 5 updated, 4 available, 4 old remaining (revision 2)
 /// Budget    6 of at most 6 pods (maxSurge 25%), 4 available of at least 4 (maxUnavailable 25%)
 /// Deadline  fires in 9m10s, at 2026-01-01T12:10:00Z
 ///
@@ -34,7 +34,7 @@ pub fn render(report: &Report) -> String {
 ///     2 pods: web-2-a, web-2-b
 ///     Back-off pulling image "nginx:nope"
 ///
-/// What would help
+/// Suggested actions
 ///   use another image: gantry set image deployment/web main=IMAGE
 ///   or push nginx:nope, or give the pods an image pull secret that may read it
 /// ```
@@ -45,7 +45,7 @@ pub fn lines(report: &Report, columns: Option<usize>) -> Vec<Line> {
 /// The same, with another title.
 pub(super) fn titled(report: &Report, title: &str, columns: Option<usize>) -> Vec<Line> {
     let mut page = Page { lines: Vec::new(), columns };
-    page.wrapped(sentence(report, title), INDENT);
+    page.wrapped(summary_line(report, title), INDENT);
     page.line(Line::default());
     page.titled("Pods", &pods(report));
     if let Some(budget) = &report.budget {
@@ -55,7 +55,7 @@ pub(super) fn titled(report: &Report, title: &str, columns: Option<usize>) -> Ve
     for (severity, title, style) in [
         (Severity::Blocks, "Blocking", Style::Bad),
         (Severity::Waits, "Under way", Style::Busy),
-        (Severity::Notes, "Good to know", Style::Strong),
+        (Severity::Notes, "Notes", Style::Strong),
     ] {
         page.causes(report, severity, &Line::of(style, title));
     }
@@ -107,7 +107,7 @@ impl Page {
     fn cause(&mut self, report: &Report, cause: &Cause) {
         let set = cause.set.as_ref().filter(|_| cause.pods.is_empty());
         let set = set.map(|set| format!("{set}: ")).unwrap_or_default();
-        self.indented(INDENT, Style::Plain, &format!("{set}{}", cause.reason.sentence(report.now)));
+        self.indented(INDENT, Style::Plain, &format!("{set}{}", cause.reason.summary_line(report.now)));
         if !cause.pods.is_empty() {
             let n = i64::try_from(cause.pods.len()).unwrap_or(i64::MAX);
             self.indented(DEEP, Style::Dim, &format!("{}: {}", count(n, "pod"), names(&cause.pods)));
@@ -122,7 +122,7 @@ impl Page {
             return;
         }
         self.line(Line::default());
-        self.line(Line::of(Style::Strong, "What would help"));
+        self.line(Line::of(Style::Strong, "Suggested actions"));
         for advice in all {
             let Some(command) = &advice.command else {
                 self.indented(INDENT, Style::Plain, &advice.text);
@@ -143,7 +143,7 @@ impl Page {
     }
 }
 
-fn sentence(report: &Report, title: &str) -> Line {
+fn summary_line(report: &Report, title: &str) -> Line {
     Line::of(Style::Strong, title)
         .with(Style::Plain, " is ")
         .with(report.verdict.style(), report.verdict.as_str())
@@ -206,7 +206,7 @@ fn pods(report: &Report) -> String {
     let pods = &report.pods;
     let old = match pods.old.get() {
         0 => String::new(),
-        old => format!(", {old} old to go"),
+        old => format!(", {old} old remaining"),
     };
     let revision = report.revision.map(|revision| format!(" (revision {revision})")).unwrap_or_default();
     let (updated, wanted, ready, available) = (pods.updated, pods.wanted, pods.ready, pods.available);

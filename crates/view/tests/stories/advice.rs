@@ -33,7 +33,7 @@ fn every_command_carries_the_flags_that_were_given() {
     assert_eq!(
         advice(&world),
         [
-            "read why it ends: kubectl logs web-2-a -c main --previous -n w3 --kubeconfig /own",
+            "show the last log: kubectl logs web-2-a -c main --previous -n w3 --kubeconfig /own",
             "or go back to revision 1: gantry rollout undo deployment/web -n w3 --context 'my cluster'",
         ]
     );
@@ -45,7 +45,7 @@ fn every_command_carries_the_flags_that_were_given() {
 }
 
 #[test]
-fn logs_are_not_looked_for_on_simulated_nodes() {
+fn logs_are_not_suggested_on_simulated_nodes() {
     let simulations: [fn(&mut Value); 3] = [
         |node| node["metadata"]["labels"] = json!({"sim.gantry.dev/simulated": "true"}),
         |node| node["status"]["nodeInfo"]["containerRuntimeVersion"] = json!("simulated://0.1.0"),
@@ -65,7 +65,7 @@ fn logs_are_not_looked_for_on_simulated_nodes() {
 
 /// Revisions 2 and 3 are broken: revision 1 has the available pods.
 #[test]
-fn going_back_means_the_revision_that_serves() {
+fn undo_is_suggested_to_the_revision_with_available_pods() {
     let world = crash_loop().but(|world| {
         let mut broken = set("web-0", 2, 0, 0);
         broken["spec"]["template"]["spec"]["containers"][0]["image"] = json!("nginx:1.5");
@@ -79,7 +79,7 @@ fn going_back_means_the_revision_that_serves() {
 }
 
 #[test]
-fn a_first_revision_has_nothing_to_go_back_to() {
+fn a_first_revision_cannot_be_undone() {
     let world = crash_loop().but(|world| {
         world.sets.remove(0);
     });
@@ -107,7 +107,7 @@ fn a_revision_that_crashes_after_it_was_rolled_out_can_be_undone() {
     let world = broken_later(5);
     assert_eq!(
         world.report().headline,
-        "revision 2 was rolled out, but only 2 of 3 pods are available now; 1 pod: container main crashes again and again: 5 restarts, last with exit code 3"
+        "revision 2 was rolled out, but only 2 of 3 pods are available now; 1 pod: container main is in a crash loop: 5 restarts, last with exit code 3"
     );
     assert_eq!(advice(&world)[1], "or go back to revision 1: gantry rollout undo deployment/web");
     let none = broken_later(5).but(|world| {
@@ -126,7 +126,7 @@ fn a_revision_that_crashes_after_it_was_rolled_out_can_be_undone() {
 
 /// Without a readiness probe a pod is ready whenever its container runs, between two crashes.
 #[test]
-fn pods_that_serve_between_crashes_are_done_but_not_without_a_word() {
+fn pods_that_are_ready_between_crashes_are_done_with_a_note() {
     let world = broken_later(5).but(|world| {
         let mut main = crashing(5);
         main["ready"] = json!(true);
@@ -140,7 +140,7 @@ fn pods_that_serve_between_crashes_are_done_but_not_without_a_word() {
     assert_eq!(report.verdict.as_str(), "done", "{}", world.why());
     assert_eq!(
         report.headline,
-        "all 3 pods of revision 2 are available, but 1 pod: container main crashes again and again: 5 restarts, last with exit code 3"
+        "all 3 pods of revision 2 are available, but 1 pod: container main is in a crash loop: 5 restarts, last with exit code 3"
     );
     assert!(advice(&world)[1].starts_with("or go back to revision 1"), "{:?}", advice(&world));
     let calm = world.but(|world| world.now = super::world::noon_plus(700));

@@ -10,7 +10,7 @@ fn causes_and_advice(world: &World) -> (String, Vec<String>) {
     let report = world.report();
     assert_eq!(report.verdict.as_str(), "stuck", "{}", world.why());
     let advice = report.unblock.iter().map(ToString::to_string).collect();
-    (report.causes[0].reason.sentence(world.now), advice)
+    (report.causes[0].reason.summary_line(world.now), advice)
 }
 
 fn waits(reason: &str, message: &str) -> World {
@@ -18,7 +18,7 @@ fn waits(reason: &str, message: &str) -> World {
 }
 
 #[test]
-fn what_a_container_lacks_is_named_with_the_command_that_creates_it() {
+fn missing_objects_of_a_container_are_named_with_the_command_that_creates_them() {
     for (message, sentence, advice) in [
         (
             "configmap \"none\" not found",
@@ -57,7 +57,7 @@ fn what_a_container_lacks_is_named_with_the_command_that_creates_it() {
 }
 
 #[test]
-fn what_a_volume_lacks_is_named() {
+fn missing_objects_of_a_volume_are_named() {
     for (message, sentence) in [
         ("MountVolume.SetUp failed for volume \"v\" : configmap \"none\" not found", "ConfigMap none"),
         ("MountVolume.SetUp failed for volume \"v\" : secret \"none\" not found", "Secret none"),
@@ -109,7 +109,7 @@ fn cordoned_nodes_are_to_be_uncordoned() {
         "0/2 nodes are available: 2 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     );
     let (cause, unblock) = causes_and_advice(&world);
-    assert_eq!(cause, "no node takes the pod: 2 nodes cordoned");
+    assert_eq!(cause, "no node fits the pod: 2 nodes cordoned");
     assert_eq!(unblock[0], "uncordon the node: kubectl uncordon NODE", "nodes may not be readable");
     let named = world.but(|world| {
         world.nodes = vec![node("a"), node("b"), node("c")];
@@ -128,11 +128,11 @@ fn a_claim_that_is_missing_or_unbound_is_reported_apart_from_full_nodes() {
     let (cause, unblock) = causes_and_advice(&unscheduled(
         "0/1 nodes are available: persistentvolumeclaim \"none\" not found. not found",
     ));
-    assert_eq!(cause, "no node takes the pod: PersistentVolumeClaim none does not exist");
+    assert_eq!(cause, "no node fits the pod: PersistentVolumeClaim none does not exist");
     assert_eq!(unblock[0], "create PersistentVolumeClaim none, or correct claimName in the template");
     let unbound = "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims. not found";
     let (cause, unblock) = causes_and_advice(&unscheduled(unbound));
-    assert_eq!(cause, "no node takes the pod: a PersistentVolumeClaim is not bound to a volume");
+    assert_eq!(cause, "no node fits the pod: a PersistentVolumeClaim is not bound to a volume");
     assert!(unblock[0].ends_with("gantry describe persistentvolumeclaims"), "{unblock:?}");
 }
 
@@ -142,10 +142,10 @@ fn a_scheduler_of_another_name_is_named() {
     pod["spec"]["nodeName"] = json!(null);
     pod["spec"]["schedulerName"] = json!("mine");
     let (cause, unblock) = causes_and_advice(&rolling(pod.clone()));
-    assert_eq!(cause, "no scheduler named mine has looked for a node for 1m");
+    assert_eq!(cause, "no scheduler named mine has processed it for 1m");
     assert_eq!(unblock[0], "start the scheduler mine, or correct spec.template.spec.schedulerName");
     pod["spec"]["schedulerName"] = json!("default-scheduler");
-    assert_eq!(causes_and_advice(&rolling(pod)).0, "no scheduler has looked for a node for 1m");
+    assert_eq!(causes_and_advice(&rolling(pod)).0, "no scheduler has processed it for 1m");
 }
 
 /// R7.4: the set's condition has the API's message.
@@ -177,13 +177,13 @@ fn limited(state: &Value, last: &Value) -> Value {
 }
 
 #[test]
-fn a_kill_with_a_memory_limit_is_probably_about_memory() {
+fn a_kill_with_a_memory_limit_suggests_a_higher_limit() {
     let backoff = json!({"waiting": {"reason": "CrashLoopBackOff"}});
     let killed = json!({"exitCode": 137, "reason": "Error", "finishedAt": at(40)});
     let (cause, unblock) = causes_and_advice(&rolling(limited(&backoff, &killed)));
     assert_eq!(
         cause,
-        "container main crashes again and again: 4 restarts, last with exit code 137; it was killed, probably for exceeding its memory limit of 64Mi"
+        "container main is in a crash loop: 4 restarts, last with exit code 137; it was killed, probably for exceeding its memory limit of 64Mi"
     );
     assert_eq!(unblock[0], "raise the memory limit of container main (64Mi), or make it use less");
     let failed = json!({"exitCode": 1, "reason": "Error", "finishedAt": at(40)});
@@ -249,7 +249,7 @@ fn a_node_that_is_not_ready_is_the_reason_for_its_pods() {
 }
 
 #[test]
-fn a_deletion_that_a_finalizer_holds_is_stuck_and_names_it() {
+fn a_deletion_blocked_by_a_finalizer_is_stuck_and_names_it() {
     let held = rolling(new_pod(&json!({"waiting": {"reason": "ErrImagePull"}}))).but(|world| {
         world.deployment["metadata"]["deletionTimestamp"] = json!(at(10));
         world.deployment["metadata"]["finalizers"] = json!(["example.com/billing"]);
@@ -259,8 +259,8 @@ fn a_deletion_that_a_finalizer_holds_is_stuck_and_names_it() {
     assert_eq!(
         unblock,
         [
-            "see that the controller that removes the finalizer example.com/billing is running",
-            "or, if that controller is gone for good, remove the finalizers: gantry patch deployment/web --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
+            "check that the controller that removes the finalizer example.com/billing is running",
+            "or, if that controller no longer exists, remove the finalizers: gantry patch deployment/web --type=merge -p '{\"metadata\":{\"finalizers\":null}}'",
         ],
         "there is no advice about images or a rollback"
     );
@@ -270,7 +270,7 @@ fn a_deletion_that_a_finalizer_holds_is_stuck_and_names_it() {
 
 /// The garbage collector waits for the pods, and a pod has a finalizer.
 #[test]
-fn a_foreground_deletion_names_the_pod_that_is_held() {
+fn a_foreground_deletion_names_the_pod_with_a_finalizer() {
     let mut leaving = new_pod(&json!({"running": {"startedAt": at(2)}}));
     leaving["metadata"]["deletionTimestamp"] = json!(at(5));
     leaving["metadata"]["finalizers"] = json!(["example.com/backup"]);

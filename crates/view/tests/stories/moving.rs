@@ -7,14 +7,14 @@ use gantry_view::live::{Log, time_left};
 use gantry_view::{RolloutState, why};
 
 #[test]
-fn a_rollout_whose_pods_start_is_moving_and_needs_nothing() {
+fn a_rollout_with_starting_pods_is_moving_without_advice() {
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ContainerCreating"}})));
     assert_eq!(
         world.why(),
         "\
-deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, no errors reported
+deployment/web is moving: 1 of 3 pods updated, 3 available, 3 old remaining; 1 pod: starting, no errors reported
 
-Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      1 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
@@ -26,7 +26,7 @@ Under way
 }
 
 #[test]
-fn a_pod_that_must_be_ready_for_longer_tells_when_it_counts() {
+fn a_pod_within_min_ready_seconds_reports_when_it_is_available() {
     let world = rolling(serving(pod("web-2", "web-2-a", 0), 40)).but(|world| {
         world.deployment["spec"]["minReadySeconds"] = json!(30);
         for set in &mut world.sets {
@@ -44,7 +44,7 @@ fn a_pod_that_must_be_ready_for_longer_tells_when_it_counts() {
 }
 
 #[test]
-fn one_pod_in_trouble_does_not_stop_a_rollout_that_still_moves() {
+fn one_failing_pod_does_not_change_the_verdict_moving() {
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ErrImagePull"}}))).but(|world| {
         world.pods.push(new_pod(&json!({"waiting": {"reason": "ContainerCreating"}})));
         world.pods[4]["metadata"]["name"] = json!("web-2-b");
@@ -55,7 +55,7 @@ fn one_pod_in_trouble_does_not_stop_a_rollout_that_still_moves() {
 
 /// Problems of old pods block nothing: unhealthy pods are removed first.
 #[test]
-fn the_troubles_of_old_pods_are_notes() {
+fn problems_of_old_pods_are_notes() {
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ContainerCreating"}}))).but(|world| {
         world.pods[0]["status"] = json!({"phase": "Running", "containerStatuses": [
             super::world::container(&json!({"waiting": {"reason": "CrashLoopBackOff"}}), 9)]});
@@ -64,7 +64,7 @@ fn the_troubles_of_old_pods_are_notes() {
 }
 
 #[test]
-fn a_step_that_the_controller_is_about_to_take_is_under_way() {
+fn a_pending_step_of_the_controller_is_moving() {
     let world = rolling(serving(pod("web-2", "web-2-a", 0), 40)).but(|world| {
         world.sets[1] = set("web-2", 2, 1, 1);
     });
@@ -85,7 +85,7 @@ fn done() -> World {
 }
 
 #[test]
-fn a_rollout_that_is_done_says_so() {
+fn a_completed_rollout_is_done() {
     assert_eq!(
         done().why(),
         "\
@@ -98,7 +98,7 @@ Deadline  not running, the rollout is complete
     );
     assert_eq!(done().json()["verdict"], "done");
     let paused = done().but(|world| world.deployment["spec"]["paused"] = json!(true));
-    assert_eq!(paused.report().headline, "nothing waits to be rolled out");
+    assert_eq!(paused.report().headline, "no pending rollout");
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_deployment_of_no_pods_is_done() {
         world.pods.clear();
     });
     assert_eq!(none.report().verdict.as_str(), "done", "{}", none.why());
-    assert_eq!(none.report().headline, "no pods are wanted, and there are none");
+    assert_eq!(none.report().headline, "0 of 0 replicas, nothing to do");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_pod_that_breaks_after_the_rollout_is_reported() {
 }
 
 #[test]
-fn what_is_left_is_guessed_from_the_pace_so_far() {
+fn the_remaining_time_is_estimated_from_the_pace() {
     let world = rolling(serving(pod("web-2", "web-2-a", 0), 10)).but(|world| world.now = noon_plus(20));
     let snapshot = world.snapshot();
     let left = time_left(&RolloutState::of(world.now, &snapshot)).unwrap();
@@ -138,7 +138,7 @@ fn what_is_left_is_guessed_from_the_pace_so_far() {
 }
 
 #[test]
-fn the_log_says_what_changed_and_nothing_twice() {
+fn the_log_has_each_change_once() {
     let mut log = Log::new();
     let next_lines = |log: &mut Log, world: &World| {
         let snapshot = world.snapshot();

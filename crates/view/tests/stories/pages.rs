@@ -34,7 +34,7 @@ deployment/web is stuck: 1 pod: image nginx:2 cannot
   be pulled (container main)
 
 Pods      1 of 3 updated, 3 ready, 3 available, 3
-          old to go (revision 2)
+          old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3
           available of at least 3 (maxUnavailable
           0); at the surge limit and at the
@@ -47,7 +47,7 @@ Blocking
     Back-off pulling image \"nginx:2\": ErrImagePull:
     not found
 
-What would help
+Suggested actions
   use another image:
     gantry set image deployment/web main=IMAGE
   or push nginx:2, or give the pods an image pull
@@ -58,7 +58,7 @@ What would help
 }
 
 #[test]
-fn the_verdict_is_what_is_coloured() {
+fn only_the_verdict_is_coloured() {
     let first = lines(&stuck().report(), None).remove(0);
     let verdict = first.spans.iter().find(|span| span.style == Style::Bad).unwrap();
     assert_eq!(verdict.text, "stuck");
@@ -100,7 +100,7 @@ fn the_worst_verdict_counts() {
 
 /// Both Deployments were listed together; each gets its own objects.
 #[test]
-fn a_listing_of_all_namespaces_is_taken_apart() {
+fn a_list_of_all_namespaces_is_split_by_deployment() {
     let (web, api) = (stuck().warning("web-2-a", "Failed", "no such image"), done());
     let list = |values: &[gantry_json::Value]| gantry_json::Value::Array(values.to_vec());
     let elsewhere = |values: &[gantry_json::Value]| {

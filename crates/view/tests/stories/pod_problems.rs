@@ -21,7 +21,7 @@ fn an_image_that_cannot_be_pulled_is_named_with_the_limits_it_runs_into() {
         "\
 deployment/web is stuck: 1 pod: image nginx:2 cannot be pulled (container main)
 
-Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      1 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
@@ -30,7 +30,7 @@ Blocking
     1 pod: web-2-a
     Back-off pulling image \"nginx:2\"
 
-What would help
+Suggested actions
   use another image: gantry set image deployment/web main=IMAGE
   or push nginx:2, or give the pods an image pull secret that may read it
   or go back to revision 1: gantry rollout undo deployment/web
@@ -42,7 +42,7 @@ What would help
 }
 
 #[test]
-fn a_crash_loop_tells_the_last_exit_code() {
+fn a_crash_loop_reports_the_last_exit_code() {
     let mut crashing = container(&waiting("CrashLoopBackOff", "back-off 40s"), 4);
     crashing["lastState"] = json!({"terminated": {"exitCode": 137, "reason": "Error", "message": "no database", "finishedAt": at(40)}});
     let mut pod = new_pod(&json!({}));
@@ -51,19 +51,19 @@ fn a_crash_loop_tells_the_last_exit_code() {
     assert_eq!(
         world.why(),
         "\
-deployment/web is stuck: 1 pod: container main crashes again and again: 4 restarts, last with exit code 137
+deployment/web is stuck: 1 pod: container main is in a crash loop: 4 restarts, last with exit code 137
 
-Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      1 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
 Blocking
-  container main crashes again and again: 4 restarts, last with exit code 137
+  container main is in a crash loop: 4 restarts, last with exit code 137
     1 pod: web-2-a
     no database
 
-What would help
-  read why it ends: kubectl logs web-2-a -c main --previous
+Suggested actions
+  show the last log: kubectl logs web-2-a -c main --previous
   or go back to revision 1: gantry rollout undo deployment/web
 "
     );
@@ -96,7 +96,7 @@ fn a_container_that_is_killed_for_its_memory_is_reported_as_such() {
 }
 
 #[test]
-fn a_missing_config_map_is_reported_in_the_words_of_the_node() {
+fn a_missing_config_map_is_reported_with_the_message_of_the_node() {
     let world = rolling(new_pod(&waiting("CreateContainerConfigError", "configmap \"settings\" not found")));
     is_stuck(&world, "blocks ContainerConfig");
     assert!(world.why().contains("configmap \"settings\" not found"), "{}", world.why());
@@ -116,12 +116,12 @@ fn an_init_container_that_fails_is_reported_by_its_name() {
         world
             .report()
             .headline
-            .contains("container migrate crashes again and again: 3 restarts, last with exit code 2")
+            .contains("container migrate is in a crash loop: 3 restarts, last with exit code 2")
     );
 }
 
 #[test]
-fn an_unschedulable_pod_tells_what_the_scheduler_said() {
+fn an_unschedulable_pod_reports_the_message_of_the_scheduler() {
     let mut lonely = pod("web-2", "web-2-a", 0);
     lonely["spec"]["nodeName"] = json!(null);
     lonely["status"]["conditions"] = json!([{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
@@ -130,18 +130,18 @@ fn an_unschedulable_pod_tells_what_the_scheduler_said() {
     assert_eq!(
         world.why(),
         "\
-deployment/web is stuck: 1 pod: no node takes the pod: 3 nodes short of cpu
+deployment/web is stuck: 1 pod: no node fits the pod: 3 nodes short of cpu
 
-Pods      1 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      1 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
 Blocking
-  no node takes the pod: 3 nodes short of cpu
+  no node fits the pod: 3 nodes short of cpu
     1 pod: web-2-a
     0/3 nodes are available: 3 Insufficient cpu.
 
-What would help
+Suggested actions
   add or free nodes, or request less cpu
   or go back to revision 1: gantry rollout undo deployment/web
 "
@@ -170,7 +170,7 @@ fn probed(probe: &str, started: bool) -> gantry_json::Value {
 }
 
 #[test]
-fn a_failing_readiness_probe_is_reported_with_its_question_and_the_answer() {
+fn a_failing_readiness_probe_is_reported_with_request_and_response() {
     let message = "Readiness probe failed: HTTP probe failed with statuscode: 503";
     let world = rolling(probed("readinessProbe", true)).warning("web-2-a", "Unhealthy", message);
     is_stuck(&world, "blocks ReadinessProbe");
@@ -237,7 +237,7 @@ fn pods_with_the_same_problem_are_reported_once() {
 
 /// Messages of the cluster may contain escape codes.
 #[test]
-fn messages_cannot_play_tricks_on_the_terminal() {
+fn escape_sequences_in_messages_are_removed() {
     let text = rolling(new_pod(&waiting("ErrImagePull", "\u{1b}[2J\u{7}gone"))).why();
     assert!(!text.contains('\u{1b}') && text.contains("[2J"), "{text}");
 }

@@ -28,18 +28,18 @@ fn a_quota_that_refuses_pods_is_named() {
     assert_eq!(
         world.why(),
         "\
-deployment/web is stuck: quota team allows no more
+deployment/web is stuck: quota team is exhausted
 
-Pods      0 of 3 updated, 3 ready, 3 available, 3 old to go (revision 2)
+Pods      0 of 3 updated, 3 ready, 3 available, 3 old remaining (revision 2)
 Budget    4 of at most 4 pods (maxSurge 1), 3 available of at least 3 (maxUnavailable 0); at the surge limit and at the availability floor
 Deadline  fires in 9m, at 2026-01-01T12:10:00Z
 
 Blocking
-  web-2: quota team allows no more
+  web-2: quota team is exhausted
     pods \"web-2-x\" is forbidden: exceeded quota: team, requested: pods=1, used: pods=3, limited: pods=3
 
-What would help
-  raise the quota team, or make room: delete pods, or ask for fewer or smaller ones
+Suggested actions
+  raise the quota team, or free part of it: delete pods, or request fewer or smaller ones
   or go back to revision 1: gantry rollout undo deployment/web
 "
     );
@@ -47,7 +47,7 @@ What would help
 }
 
 #[test]
-fn pods_refused_for_another_reason_are_reported_in_the_words_of_the_api() {
+fn pods_refused_for_another_reason_are_reported_with_the_message_of_the_api() {
     let world = refused("pods \"web-2-x\" is forbidden: violates PodSecurity \"restricted:latest\"");
     assert_eq!(world.codes()[0], "blocks CreateRefused");
     assert!(world.why().contains("violates PodSecurity"), "{}", world.why());
@@ -78,7 +78,7 @@ fn a_selector_that_others_share_is_a_note_that_names_them() {
     });
     let note =
         world.report().causes.into_iter().find(|cause| cause.reason.code() == "SelectorConflict").unwrap();
-    let describe = note.reason.sentence(world.now);
+    let describe = note.reason.summary_line(world.now);
     assert_eq!(describe, "the selector also matches what belongs to deployment/shop, statefulset/db");
     assert_eq!(world.report().verdict.as_str(), "moving", "owner references keep them apart");
 }
@@ -95,7 +95,7 @@ fn a_deployment_with_a_selector_of_its_own_has_no_such_note() {
 }
 
 #[test]
-fn fields_that_cannot_be_followed_are_named() {
+fn unsupported_fields_are_named() {
     let broken = |change: fn(&mut World)| starting().but(change);
     let worlds = [
         (broken(|world| world.deployment["spec"]["selector"] = json!({})), "spec.selector"),
@@ -123,7 +123,7 @@ fn fields_that_cannot_be_followed_are_named() {
 }
 
 #[test]
-fn a_missed_deadline_is_stuck_even_if_no_pod_complains() {
+fn a_missed_deadline_is_stuck_without_pod_problems() {
     let world = starting().but(|world| {
         world.now = noon_plus(700);
         world.deployment["status"]["conditions"][1] = json!({"type": "Progressing", "status": "False",
@@ -142,7 +142,7 @@ fn a_deadline_that_has_just_passed_is_shown_before_the_condition_reports_it() {
 }
 
 #[test]
-fn a_deadline_that_runs_tells_when_it_fires() {
+fn a_running_deadline_reports_its_time() {
     let deadline = &starting().json()["deadline"];
     let expected =
         json!({"state": "running", "at": "2026-01-01T12:10:00Z", "secondsLeft": 540, "seconds": 600});
@@ -159,9 +159,7 @@ fn a_paused_deployment_is_neither_moving_nor_stuck() {
     assert_eq!(world.report().verdict.as_str(), "paused");
     let text = world.why();
     assert!(
-        text.starts_with(
-            "deployment/web is paused: its present template will be rolled out when it is resumed"
-        ),
+        text.starts_with("deployment/web is paused: the current template is rolled out after resume"),
         "{text}"
     );
     assert!(text.contains("resume it: gantry rollout resume deployment/web"), "{text}");
@@ -178,7 +176,7 @@ fn recreating() -> World {
 }
 
 #[test]
-fn recreate_waits_until_the_last_old_pod_is_gone() {
+fn recreate_waits_until_the_last_old_pod_is_deleted() {
     let world = recreating();
     assert_eq!(world.report().verdict.as_str(), "moving");
     assert_eq!(world.codes(), ["waits Terminating", "waits OldPods"]);
@@ -186,7 +184,7 @@ fn recreate_waits_until_the_last_old_pod_is_gone() {
 }
 
 #[test]
-fn an_old_pod_that_does_not_go_blocks_recreate_and_names_its_finalizer() {
+fn an_old_pod_with_a_finalizer_blocks_recreate_and_is_named() {
     let late = recreating().but(|world| {
         world.now = noon_plus(200);
         world.pods[0]["metadata"]["finalizers"] = json!(["example.com/backup"]);
@@ -198,13 +196,13 @@ fn an_old_pod_that_does_not_go_blocks_recreate_and_names_its_finalizer() {
 
 /// A rolling update does not wait for terminating pods.
 #[test]
-fn pods_that_leave_slowly_are_a_note_in_a_rolling_update() {
+fn slowly_terminating_pods_are_a_note_in_a_rolling_update() {
     let world = starting().but(|world| {
         world.now = noon_plus(100);
         world.pods[0]["metadata"]["deletionTimestamp"] = json!(at(10));
     });
     assert!(world.codes().contains(&"notes Terminating".to_owned()), "{:?}", world.codes());
-    assert!(world.why().contains("still there, 1m30s past their grace period"), "{}", world.why());
+    assert!(world.why().contains("not deleted yet, 1m30s past their grace period"), "{}", world.why());
 }
 
 #[test]
@@ -217,7 +215,7 @@ fn a_recreate_with_two_active_sets_cannot_be_scaled() {
 }
 
 #[test]
-fn a_change_that_no_controller_reacts_to_raises_the_question_whether_one_runs() {
+fn an_unobserved_change_suggests_that_no_controller_runs() {
     let world = starting().but(|world| {
         world.deployment["metadata"]["generation"] = json!(3);
         world.deployment["metadata"]["managedFields"] = json!([
@@ -235,7 +233,7 @@ fn a_change_that_no_controller_reacts_to_raises_the_question_whether_one_runs() 
 }
 
 #[test]
-fn a_set_that_no_controller_looks_at_is_reported_by_its_name() {
+fn a_set_that_no_controller_observes_is_reported_by_its_name() {
     let world = starting().but(|world| {
         world.pods.pop();
         world.sets[1]["status"] = json!({"replicas": 0});
@@ -249,7 +247,7 @@ fn a_set_that_no_controller_looks_at_is_reported_by_its_name() {
 }
 
 #[test]
-fn a_deployment_that_is_being_deleted_names_who_holds_it() {
+fn a_terminating_deployment_names_its_finalizer() {
     let world = starting().but(|world| {
         world.deployment["metadata"]["deletionTimestamp"] = json!(at(30));
         world.deployment["metadata"]["finalizers"] = json!(["foregroundDeletion"]);

@@ -21,8 +21,8 @@ fn a_screen_shows_sets_pods_limits_time_events_and_keys() {
         halfway().screen(100, 16),
         "\
 deployment/web  in default  revision 2  RollingUpdate                                         moving
-1 of 3 pods updated, 3 available, 3 old to go; 1 pod: starting, no errors reported
-updated   ███████████░░░░░░░░░░░░░░░░░░░░░░  1 of 3 updated, 3 available, 3 old to go
+1 of 3 pods updated, 3 available, 3 old remaining; 1 pod: starting, no errors reported
+updated   ███████████░░░░░░░░░░░░░░░░░░░░░░  1 of 3 updated, 3 available, 3 old remaining
 budget    4 of at most 4 pods, 3 available of at least 3; at surge limit and availability floor
 time      deadline fires in 9m40s, at 2026-01-01T12:10:00Z
 
@@ -35,13 +35,13 @@ old web-1  revision 1  nginx:1  3 pods of 3 wanted, 3 available
 events
     0s  BackOff  pod/web-2-a  a bit late (x3)
 
-q quits  ● available  ◕ ready  ◐ starting  ○ pending  ✗ in trouble  ◌ leaving
+q quits  ● available  ◕ ready  ◐ starting  ○ pending  ✗ failing  ◌ terminating
 "
     );
 }
 
 #[test]
-fn trouble_is_shown_where_it_can_be_seen() {
+fn problems_are_shown_on_the_screen() {
     let world = rolling(new_pod(&json!({"waiting": {"reason": "ErrImagePull", "message": "no such image"}})));
     let screen = world.screen(100, 20);
     for text in ["stuck", "✗", "image nginx:2 cannot be pulled", "    web-2-a", "no such image"] {
@@ -50,7 +50,7 @@ fn trouble_is_shown_where_it_can_be_seen() {
 }
 
 #[test]
-fn no_screen_is_too_small() {
+fn any_size_of_screen_is_rendered() {
     for (columns, rows) in [(0, 0), (1, 1), (10, 3), (20, 2), (200, 4)] {
         let screen = halfway().screen(columns, rows);
         assert_eq!(screen.lines().count(), rows, "{columns}x{rows}");
@@ -59,7 +59,7 @@ fn no_screen_is_too_small() {
 }
 
 #[test]
-fn a_thousand_pods_are_cut_and_counted() {
+fn a_list_of_a_thousand_pods_is_truncated_and_counted() {
     let world = halfway().but(|world| {
         let many = (0..1000).map(|n| serving(pod("web-1", &format!("web-1-x{n}"), -600), -590));
         world.pods.extend(many);

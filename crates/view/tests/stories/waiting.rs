@@ -54,7 +54,7 @@ fn a_missed_deadline_ends_the_waiting_at_once() {
 }
 
 #[test]
-fn a_timeout_ends_the_waiting_for_what_still_moves() {
+fn a_timeout_ends_the_waiting_for_moving_rollouts() {
     let mut waiting = WaitPolicy::new(noon_plus(60), STUCK_FOR, Some(Duration::from_secs(20)));
     assert_eq!(check(&mut waiting, moving(), 61), until(80));
     assert_eq!(check(&mut waiting, stuck(), 70), until(80), "the timeout is earlier");

@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn placeholders_refer_to_earlier_answers_only() {
+    fn placeholders_refer_to_earlier_responses_only() {
         for family in Family::value_variants() {
             for seed in 0..300 {
                 let case = family.case(&Schemas::default(), seed, &[]);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_kinds_that_are_asked_for_are_tried() {
+    fn only_the_requested_kinds_are_tried() {
         for family in [Family::Objects, Family::Lists, Family::Watches, Family::Managers] {
             let kinds = ["pods".to_owned()];
             assert!(

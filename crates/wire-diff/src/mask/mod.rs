@@ -240,7 +240,7 @@ fn is_text(value: &Value) -> bool {
     value.as_str().is_some_and(|text| !text.is_empty())
 }
 
-/// Tells whether a cell is an age that objects of a case can have: up to a few minutes.
+/// Whether a cell is an age that objects of a case can have: up to a few minutes.
 fn is_young_age(cell: &Value) -> bool {
     let Some(text) = cell.as_str() else { return false };
     let seconds = match text.split_once('m') {

@@ -27,7 +27,7 @@ fn object(version: &str, uid: char) -> Value {
 }
 
 #[test]
-fn versions_keep_their_order_and_lists_say_what_they_cover() {
+fn versions_keep_their_order_and_lists_have_the_latest() {
     let list = json!({"metadata": {"resourceVersion": "25"}, "items": [object("30", 'a'), object("20", 'b'), object("20", 'b')]});
     let masked = body(list);
     let versions: Vec<_> = masked["items"]
@@ -41,7 +41,7 @@ fn versions_keep_their_order_and_lists_say_what_they_cover() {
 }
 
 #[test]
-fn a_version_that_did_not_change_is_not_taken_for_one_that_did() {
+fn unchanged_and_changed_versions_are_distinguished() {
     let play = |versions: [&str; 2]| {
         masked(&case(vec![]), &trace(versions.map(|version| response(object(version, 'a'))).into()))
     };
@@ -74,7 +74,7 @@ fn uids_are_numbered_and_the_ones_that_the_case_chose_are_kept() {
 }
 
 #[test]
-fn times_near_the_answer_are_masked_with_their_precision_and_distance_and_others_are_not() {
+fn times_near_the_response_are_masked_with_their_precision_and_distance_and_others_are_not() {
     let times = [
         "2023-11-14T22:13:19Z",
         "2023-11-14T22:13:19.123456Z",
@@ -131,7 +131,7 @@ fn plain_bookmarks_are_left_out_unless_they_are_behind_what_was_sent() {
 }
 
 #[test]
-fn ages_of_a_moment_are_masked_and_other_durations_are_not() {
+fn small_ages_are_masked_and_other_durations_are_not() {
     assert_eq!(
         body(json!({"cells": ["web", "3s", "2m", "1m5s", "5d", "20m", "<none>"]}))["cells"],
         json!(["web", "<age>", "<age>", "<age>", "5d", "20m", "<none>"])
@@ -139,7 +139,7 @@ fn ages_of_a_moment_are_masked_and_other_durations_are_not() {
 }
 
 #[test]
-fn messages_lose_only_the_words_of_parsers() {
+fn only_parser_details_of_messages_are_masked() {
     let message = "error decoding patch: json parse error: unexpected token at line 3";
     assert_eq!(body(json!(message)), "error decoding patch: json parse error: <words>");
     assert_eq!(body(json!("spec.replicas: Invalid value: -1")), "spec.replicas: Invalid value: -1");

@@ -71,7 +71,7 @@ impl Words {
             masked = masked.replace(name, by);
         }
         masked = self.uids_numbered(&masked);
-        masked = TIME.replace_all(&masked, |time: &Captures<'_>| moment(time, at)).into_owned();
+        masked = TIME.replace_all(&masked, |time: &Captures<'_>| timestamp(time, at)).into_owned();
         for (pattern, by) in MESSAGES.iter() {
             masked = pattern.replace_all(&masked, *by).into_owned();
         }
@@ -105,7 +105,7 @@ pub(super) fn yaml(text: &str, version: impl Fn(&str, bool) -> Value) -> String 
 
 /// Masks a time near the response, except for its distance ahead and its precision; other times were chosen by the
 /// case.
-fn moment(time: &Captures<'_>, at: i64) -> String {
+fn timestamp(time: &Captures<'_>, at: i64) -> String {
     let Ok(parsed) = time[0].parse::<Timestamp>() else { return time[0].to_owned() };
     let ahead = parsed.as_second() - at;
     if !(-PAST..FUTURE).contains(&ahead) {

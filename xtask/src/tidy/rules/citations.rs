@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_test_module_in_another_file_makes_no_test_of_this_one() {
+    fn a_test_module_in_another_file_does_not_make_this_file_a_test() {
         let text = "#[cfg(test)]\nmod tests;\n/// D1.1\nfn f() {}\n";
         assert_eq!(test_lines("crates/a/src/b.rs", text), [(3, false)]);
     }

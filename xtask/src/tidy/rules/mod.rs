@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn a_citation_of_no_rule_is_a_finding_where_it_stands() {
+    fn a_citation_of_no_rule_is_a_finding_on_its_line() {
         let found = check(&repository("/// D1.1-D1.2, D1.10\n/// D1.11\n"));
         assert_eq!(found.len(), 1);
         assert!(

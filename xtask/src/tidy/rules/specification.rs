@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rule_knows_its_place_and_the_start_of_its_text() {
+    fn a_rule_has_its_line_and_the_start_of_its_text() {
         let (rules, _) =
             parse(&Tree::of([("docs/spec/d.md", &*format!("\n- **D1.1** {}", "x".repeat(100)))]));
         let expected = Rule {

@@ -54,13 +54,13 @@ impl Call<'_> {
         let pod = self.server.objects.get(self.object_ref()).await?;
         self.info.caller.check_node_write(self.object_ref(), &NodeWrite::Evict(&pod))?;
         let budgets = self.budgets().await?;
-        let judgement = eviction::check(&pod, &budgets)?;
-        if let EvictionCost::Spends(budget) = &judgement {
-            self.spend(budget, wanted.dry_run).await?;
+        let cost = eviction::check(&pod, &budgets)?;
+        if let EvictionCost::Decrements(budget) = &cost {
+            self.decrement_disruptions_allowed(budget, wanted.dry_run).await?;
         }
-        let (version, budget) = match judgement {
+        let (version, budget) = match cost {
             EvictionCost::FreeAt { version, budget } => (Some(version), budget),
-            EvictionCost::Free | EvictionCost::Spends(_) => (None, None),
+            EvictionCost::Free | EvictionCost::Decrements(_) => (None, None),
         };
         match self.mark_and_delete(wanted, version.as_deref()).await {
             Err(EvictionError::Changed) => Err(match budget {
@@ -102,14 +102,14 @@ impl Call<'_> {
     }
 
     /// Decrements the allowed disruptions of a budget.
-    async fn spend(&self, budget: &str, dry_run: bool) -> Result<(), ApiError> {
+    async fn decrement_disruptions_allowed(&self, budget: &str, dry_run: bool) -> Result<(), ApiError> {
         let object_ref = ObjectRef { kind: budget_kind()?, namespace: self.namespace, name: budget };
         let now = self.server.environment.now();
-        let spent = self.server.objects.change(object_ref, |budget| {
-            let spent = eviction::spend(budget, self.object_ref().name, now)?;
-            Ok(if dry_run { Change::Keep } else { Change::Store(spent) })
+        let updated = self.server.objects.change(object_ref, |budget| {
+            let updated = eviction::decrement_disruptions_allowed(budget, self.object_ref().name, now)?;
+            Ok(if dry_run { Change::Keep } else { Change::Store(updated) })
         });
-        spent.await.map(drop)
+        updated.await.map(drop)
     }
 
     /// Lists the budgets of the pod's namespace.

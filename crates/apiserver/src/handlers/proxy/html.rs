@@ -366,7 +366,7 @@ mod tests {
 
     /// The links that kube-apiserver 1.37 changes, wherever the page is cut into pieces.
     #[test]
-    fn links_of_a_page_are_changed_however_it_arrives() {
+    fn links_are_rewritten_across_chunk_boundaries() {
         for piece in [1, 2, 3, 7, 64, PAGE.len()] {
             let mut page = PageRewriter::new(links());
             let mut out = Vec::new();
@@ -379,7 +379,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_end_is_passed_on() {
+    fn unterminated_markup_is_passed_on() {
         for text in
             ["<a href=\"/x", "<!-- x", "<script>x", "<", "a<b", "<a =x>", "<a / = >", "<a ''=\"", "<a b=>c"]
         {
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_page_that_is_not_what_it_says_is_broken_off() {
+    async fn a_page_that_is_not_in_its_declared_coding_is_aborted() {
         let body = Body::Whole(Some(Bytes::from_static(b"not gzip, although the header says so")));
         let mut body = Body::Stream(Box::pin(HtmlBody::new(body, Coding::Gzip, links())));
         assert!(body.frame().await.is_none());

@@ -199,7 +199,7 @@ fn an_evicted_event_is_created_anew() {
 
 /// D17.3: exactly 4096 series are remembered; by a correlator that many sources share, 16 of each.
 #[test]
-fn the_last_4096_events_are_remembered() {
+fn the_cache_holds_4096_events() {
     let record = |correlator: &mut EventCorrelator, n: u32| {
         let subject = Subject { uid: n.to_string().into(), ..web() };
         correlator.record(SOURCE, &subject, &scaled("up"), NOON.plus(Duration::from_nanos(n.into())))

@@ -23,13 +23,13 @@ fn play(
     mut each: impl FnMut(Step, Recording, Timestamp) -> Result<(), TestCaseError>,
 ) -> Result<(), TestCaseError> {
     let (mut correlator, mut now) = (EventCorrelator::new(), NOON);
-    for &(object, trouble, message, pause) in steps {
+    for &(object, is_warning, message, pause) in steps {
         now = now.plus(Duration::from_secs(pause.unsigned_abs()));
         let subject = Subject { uid: object.to_string().into(), ..web() };
-        let record_scaled = if trouble { Event::warning } else { Event::normal };
+        let record_scaled = if is_warning { Event::warning } else { Event::normal };
         let recording =
             correlator.record(SOURCE, &subject, &record_scaled("Reason", message.to_string()), now);
-        each((object, trouble, message, pause), recording, now)?;
+        each((object, is_warning, message, pause), recording, now)?;
     }
     Ok(())
 }
@@ -57,16 +57,16 @@ fn write(server: &mut BTreeMap<Name, EventRecord>, recording: Recording) -> Resu
 proptest! {
     /// D17.3: every count is the number of occurrences, dropped or not.
     #[test]
-    fn counts_add_up(steps in steps(5)) {
+    fn counts_equal_the_number_of_events(steps in steps(5)) {
         let mut singles: BTreeMap<(u8, bool), Vec<u8>> = BTreeMap::new();
         let mut counts: BTreeMap<(u8, bool, Option<u8>), i32> = BTreeMap::new();
-        play(&steps, |(object, trouble, message, _), recording, _| {
-            let singles = singles.entry((object, trouble)).or_default();
+        play(&steps, |(object, is_warning, message, _), recording, _| {
+            let singles = singles.entry((object, is_warning)).or_default();
             if singles.len() < 9 && !singles.contains(&message) {
                 singles.push(message);
             }
             let single = singles.contains(&message).then_some(message);
-            let times = counts.entry((object, trouble, single)).or_default();
+            let times = counts.entry((object, is_warning, single)).or_default();
             *times += 1;
             if let Some(record) = recording.record() {
                 prop_assert_eq!(record.count, *times);
@@ -100,8 +100,8 @@ proptest! {
     #[test]
     fn no_object_exceeds_its_rate_limit(steps in steps(60)) {
         let mut rate_limits: BTreeMap<(u8, bool), (i64, Timestamp)> = BTreeMap::new();
-        play(&steps, |(object, trouble, ..), recording, now| {
-            let (passed, since) = rate_limits.entry((object, trouble)).or_insert((0, now));
+        play(&steps, |(object, is_warning, ..), recording, now| {
+            let (passed, since) = rate_limits.entry((object, is_warning)).or_insert((0, now));
             let refilled = i64::try_from(now.since(*since).as_secs() / 300).unwrap();
             if recording == Recording::Drop {
                 prop_assert!(*passed >= 25, "dropped after only {} events", passed);

@@ -69,7 +69,7 @@ impl DependentState {
 
 impl Propagation {
     /// G4.7: the policy that the finalizers on an object imply.
-    pub fn asked_for(live: &ObjectMetadata) -> Self {
+    pub fn requested_by_finalizers(live: &ObjectMetadata) -> Self {
         if live.has_finalizer(keys::ORPHAN_FINALIZER) {
             Self::Orphan
         } else if live.has_finalizer(keys::FOREGROUND_FINALIZER) {
@@ -110,7 +110,7 @@ impl CollectionDecision {
             Self::Delete => DeletionRun::new(
                 subject,
                 live,
-                PropagationSource::AsFinalizersAsk,
+                PropagationSource::AsFinalizersRequest,
                 AttemptReason::NoSolidOwner(owners),
             )
             .begin(),

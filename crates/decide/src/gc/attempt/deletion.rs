@@ -46,7 +46,7 @@ pub(in crate::gc) enum PropagationSource {
     /// An owner is being deleted in the foreground, so this object is too (G4.6).
     AfterDependents,
     /// The finalizers on the object (G4.7).
-    AsFinalizersAsk,
+    AsFinalizersRequest,
 }
 
 /// A deletion in progress.
@@ -141,7 +141,7 @@ impl DeletionRun {
     fn propagation(&self) -> Propagation {
         match self.manner {
             PropagationSource::AfterDependents => Propagation::Foreground,
-            PropagationSource::AsFinalizersAsk => Propagation::asked_for(&self.live),
+            PropagationSource::AsFinalizersRequest => Propagation::requested_by_finalizers(&self.live),
         }
     }
 

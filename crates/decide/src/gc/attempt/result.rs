@@ -134,7 +134,7 @@ impl fmt::Display for AttemptAction {
 impl fmt::Display for AttemptReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotInGraph => write!(f, "the object is gone"),
+            Self::NotInGraph => write!(f, "the object does not exist"),
             Self::MeanwhileObserved => write!(f, "a watch has shown the object meanwhile"),
             Self::AlreadyDeleting => write!(f, "the object is already being deleted"),
             Self::NoOwners => write!(f, "the object has no owners"),

@@ -11,7 +11,7 @@ fn owner(n: usize) -> Identity {
 
 /// G4.5: the cache holds 500 owners, and evicts the least recently used one.
 #[test]
-fn the_five_hundred_and_first_owner_displaces_the_one_not_asked_about_for_longest() {
+fn the_cache_evicts_the_least_recently_used_of_500() {
     let mut absent = AbsentOwners::new();
     (0..ABSENT_OWNERS_MAX).for_each(|n| absent.insert(owner(n)));
     assert_eq!(absent.len(), 500);
@@ -27,8 +27,8 @@ fn the_five_hundred_and_first_owner_displaces_the_one_not_asked_about_for_longes
 
 /// G4.5: inserting an owner again counts as a use, and adds no second entry.
 #[test]
-fn an_owner_that_is_reported_twice_is_remembered_once() {
-    let mut absent = AbsentOwners::with_room_for(2);
+fn an_owner_that_is_reported_twice_has_one_entry() {
+    let mut absent = AbsentOwners::with_capacity(2);
     absent.insert(owner(1));
     absent.insert(owner(2));
     absent.insert(owner(1));
@@ -39,7 +39,7 @@ fn an_owner_that_is_reported_twice_is_remembered_once() {
 
 /// G4.5: the absence of one identity does not apply to another one with the same uid.
 #[test]
-fn absence_is_remembered_for_all_coordinates_and_the_namespace() {
+fn absence_is_cached_for_all_coordinates_and_the_namespace() {
     let gone = pod("web").identity;
     let mut absent = AbsentOwners::new();
     assert!(absent.is_empty());

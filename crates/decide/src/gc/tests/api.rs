@@ -11,13 +11,13 @@ use crate::gc::{DeleteRequest, GraphChange, KindLookup, Propagation};
 
 use super::Served;
 
-/// The place of a stored object, which all versions of a group share.
-type Place = (String, String, Option<Namespace>, Name);
+/// The storage key of a stored object, which all versions of a group share.
+type StorageKey = (String, String, Option<Namespace>, Name);
 
 /// The stored objects, and the watch events that are not delivered yet.
 #[derive(Default)]
 pub(super) struct Api {
-    objects: BTreeMap<Place, ObjectMetadata>,
+    objects: BTreeMap<StorageKey, ObjectMetadata>,
     versions: u64,
     /// How many writes were accepted.
     pub(super) writes: u64,
@@ -27,16 +27,16 @@ pub(super) struct Api {
 
 impl Api {
     pub(super) fn create(&mut self, mut object: ObjectMetadata) {
-        let place = place(&object.identity);
-        assert!(!self.objects.contains_key(&place), "{} exists already", object.identity);
+        let key = storage_key(&object.identity);
+        assert!(!self.objects.contains_key(&key), "{} exists already", object.identity);
         object.resource_version = self.next_version();
         self.watch.push_back(GraphChange::Applied(object.clone()));
-        self.objects.insert(place, object);
+        self.objects.insert(key, object);
     }
 
     /// The object of this name, whatever its uid.
     pub(super) fn get(&self, identity: &Identity) -> Option<&ObjectMetadata> {
-        self.objects.get(&place(identity))
+        self.objects.get(&storage_key(identity))
     }
 
     /// The object with this uid.
@@ -116,10 +116,10 @@ impl Api {
         self.writes += 1;
         object.resource_version = self.next_version();
         if object.is_deleting() && object.finalizers.is_empty() {
-            self.objects.remove(&place(&object.identity));
+            self.objects.remove(&storage_key(&object.identity));
             self.watch.push_back(GraphChange::Deleted(object.identity.clone()));
         } else {
-            self.objects.insert(place(&object.identity), object.clone());
+            self.objects.insert(storage_key(&object.identity), object.clone());
             self.watch.push_back(GraphChange::Applied(object.clone()));
         }
         object
@@ -131,7 +131,7 @@ impl Api {
     }
 }
 
-fn place(identity: &Identity) -> Place {
+fn storage_key(identity: &Identity) -> StorageKey {
     let group = identity.api_version.split_once('/').map_or("", |(group, _)| group);
     (group.to_owned(), identity.kind.to_string(), identity.namespace.clone(), identity.name.clone())
 }

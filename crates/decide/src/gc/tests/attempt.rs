@@ -41,7 +41,7 @@ fn an_item_that_is_already_being_deleted_is_left_alone() {
 
 /// G4.1: an item that waits for its dependents is processed although it is being deleted.
 #[test]
-fn an_item_that_waits_for_its_dependents_is_looked_at() {
+fn an_item_that_waits_for_its_dependents_is_processed() {
     let web = replica_set("web").held_by(FOREGROUND).deleting();
     assert_eq!(expect_read(Memory::of(&[&web]).attempt(&web)).0, web.identity);
 }
@@ -65,7 +65,7 @@ fn a_namespaced_item_without_a_namespace_fails_for_good() {
 
 /// G4.2: a cluster-scoped owner is read without a namespace, although the graph recorded that of its dependent.
 #[test]
-fn a_cluster_scoped_item_is_read_in_no_namespace_and_reported_absent_as_the_graph_knows_it() {
+fn a_cluster_scoped_item_is_read_without_a_namespace_and_reported_absent_under_its_identity_in_the_graph() {
     let rack = node("rack");
     let mut memory = Memory::of(&[&pod("p").owned_by(&rack)]);
     let step = memory.attempt_item(&QueueItem::Virtual(uid(&rack)));
@@ -76,7 +76,7 @@ fn a_cluster_scoped_item_is_read_in_no_namespace_and_reported_absent_as_the_grap
 
 /// G4.2: an item is absent if no object has its name, or one with another uid.
 #[test]
-fn an_item_that_is_not_there_or_is_another_one_is_absent() {
+fn a_missing_or_different_item_is_absent() {
     let p = pod("p").owned_by(&replica_set("web"));
     for response in [ReadResult::NotFound, ReadResult::Found(p.clone().uid("another"))] {
         let mut memory = Memory::of(&[&p]);
@@ -107,7 +107,7 @@ fn an_item_without_live_owner_references_is_left_alone() {
 
 /// G4.5: an owner is read in the namespace of its dependent, by exactly the coordinates of the reference.
 #[test]
-fn a_namespaced_owner_is_looked_for_in_the_items_namespace() {
+fn a_namespaced_owner_is_read_in_the_namespace_of_the_item() {
     let old_style = OwnerReference { api_version: "apps/v1beta2".into(), ..reference(&replica_set("web")) };
     let p = pod("p").in_namespace("shop").referring(old_style);
     let mut memory = Memory::of(&[&p]);
@@ -119,7 +119,7 @@ fn a_namespaced_owner_is_looked_for_in_the_items_namespace() {
 
 /// G4.5: a cluster-scoped owner is read without a namespace.
 #[test]
-fn a_cluster_scoped_owner_is_looked_for_in_no_namespace() {
+fn a_cluster_scoped_owner_is_read_without_a_namespace() {
     let p = pod("p").owned_by(&node("rack"));
     let mut memory = Memory::of(&[&p]);
     let (requested, _) = expect_read(with_item_read(&mut memory, &p));
@@ -146,7 +146,7 @@ fn an_owner_that_exists_keeps_the_item() {
 
 /// G4.5: another object of the owner's name is not the owner; in both cases the owner is remembered as absent.
 #[test]
-fn an_owner_that_is_not_there_or_is_another_one_is_dangling_and_remembered() {
+fn an_absent_or_different_owner_is_dangling_and_cached_as_absent() {
     let web = replica_set("web");
     for response in [ReadResult::NotFound, ReadResult::Found(web.clone().uid("another"))] {
         let p = pod("p").owned_by(&web);
@@ -160,7 +160,7 @@ fn an_owner_that_is_not_there_or_is_another_one_is_dangling_and_remembered() {
 
 /// G4.5: an owner known to be absent is not read; cluster-scoped owners are remembered without a namespace.
 #[test]
-fn an_owner_known_to_be_absent_is_not_asked_for() {
+fn an_owner_known_to_be_absent_is_not_read() {
     for (owner, remembered) in
         [(replica_set("web"), replica_set("web").identity), (node("rack"), node("rack").identity)]
     {
@@ -174,7 +174,7 @@ fn an_owner_known_to_be_absent_is_not_asked_for() {
 
 /// G4.5: an absent cluster-scoped owner is remembered for dependents in every namespace.
 #[test]
-fn the_absence_of_a_cluster_scoped_owner_is_remembered_without_a_namespace() {
+fn the_absence_of_a_cluster_scoped_owner_is_cached_without_a_namespace() {
     let rack = node("rack");
     let p = pod("p").owned_by(&rack);
     let mut memory = Memory::of(&[&p]);
@@ -187,7 +187,7 @@ fn the_absence_of_a_cluster_scoped_owner_is_remembered_without_a_namespace() {
 
 /// G4.5: an owner that is absent in one namespace may be present in another.
 #[test]
-fn the_absence_of_an_owner_in_another_namespace_says_nothing() {
+fn the_absence_of_an_owner_in_another_namespace_is_ignored() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web);
     let mut memory = Memory::of(&[&p]);
@@ -207,7 +207,7 @@ fn a_cluster_scoped_item_with_a_namespaced_owner_fails_for_good() {
 
 /// G4.5: while one owner cannot be classified, nothing is done, whatever the other owners are.
 #[test]
-fn an_owner_that_cannot_be_read_leaves_the_item_for_later() {
+fn an_item_is_retried_if_its_owner_cannot_be_read() {
     let (gone, unserved, web) = (replica_set("gone"), unserved_object("unserved"), replica_set("web"));
     let p = pod("p").owned_by(&gone).owned_by(&unserved);
     let mut memory = Memory::of(&[&p]);
@@ -246,7 +246,7 @@ fn an_item_with_a_solid_owner_keeps_it_and_loses_the_others() {
 
 /// G4.7, G4.8: garbage is deleted with the uid and version that were read as preconditions.
 #[test]
-fn an_item_whose_owners_are_all_gone_is_deleted_in_the_background() {
+fn an_item_without_existing_owners_is_deleted_in_the_background() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web).version("42");
     let mut memory = Memory::of(&[&p]);
@@ -263,7 +263,7 @@ fn an_item_whose_owners_are_all_gone_is_deleted_in_the_background() {
 
 /// G4.7: the propagation policy that the finalizers on the live object imply is kept.
 #[test]
-fn the_finalizers_on_garbage_say_what_becomes_of_its_dependents() {
+fn the_finalizers_on_garbage_determine_the_propagation_policy() {
     for (finalizer, propagation) in [
         (ORPHAN, Propagation::Orphan),
         (FOREGROUND, Propagation::Foreground),
@@ -280,7 +280,7 @@ fn the_finalizers_on_garbage_say_what_becomes_of_its_dependents() {
 
 /// G4.6, G4.7: a dependent of an owner that waits is deleted; in the foreground if it has dependents itself.
 #[test]
-fn an_item_of_a_waiting_owner_goes_after_its_own_dependents() {
+fn an_item_of_a_waiting_owner_is_deleted_after_its_own_dependents() {
     let shop = deployment("shop");
     let waiting = shop.clone().held_by(FOREGROUND).deleting();
     let web = replica_set("web").blocking(&shop);

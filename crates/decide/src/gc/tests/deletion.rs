@@ -52,7 +52,7 @@ fn an_accepted_deletion_settles_the_item() {
 
 /// G4.8: if the object does not exist any more, the result is its absence.
 #[test]
-fn a_deletion_of_what_is_already_gone_tells_the_graph() {
+fn a_deletion_of_an_absent_object_updates_the_graph() {
     let outcome = done(about_to_delete(&mut Memory::default()).resume(DeleteResult::NotFound));
     assert_eq!(outcome, AttemptResult::Absent(garbage().identity));
 }
@@ -67,7 +67,7 @@ fn a_deletion_that_fails_is_retried() {
 
 /// G4.8: after a change that left the owners alone the object is still deleted; the uid remains a precondition.
 #[test]
-fn garbage_that_changed_but_for_its_owners_is_deleted_whatever_its_version() {
+fn garbage_with_unchanged_owners_is_deleted_at_any_version() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
     let (deletion, deleting) = expect_delete(memory.finds(step, &garbage().version("2")));
@@ -88,7 +88,7 @@ fn garbage_that_changed_but_for_its_owners_is_deleted_whatever_its_version() {
 
 /// G4.8, G4.7: an orphan finalizer that was added in the meantime determines the propagation policy.
 #[test]
-fn garbage_that_was_asked_to_orphan_meanwhile_does() {
+fn an_orphan_finalizer_added_meanwhile_determines_the_policy() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
     let (deletion, _) = expect_delete(memory.finds(step, &garbage().held_by("orphan").version("2")));
@@ -97,7 +97,7 @@ fn garbage_that_was_asked_to_orphan_meanwhile_does() {
 
 /// G4.8: after any other change the item is retried later.
 #[test]
-fn a_conflict_that_a_mere_update_does_not_explain_is_retried_later() {
+fn a_conflict_with_changed_owners_or_without_a_change_is_retried_later() {
     let adopted = garbage().owned_by(&replica_set("new")).version("2");
     let blocking = OwnerReference { block_owner_deletion: true, ..reference(&replica_set("web")) };
     let changed_reference = pod("p").referring(blocking).version("2");
@@ -111,7 +111,7 @@ fn a_conflict_that_a_mere_update_does_not_explain_is_retried_later() {
 
 /// G4.8: the conflict was caused by the deletion of the object.
 #[test]
-fn a_conflict_over_what_is_gone_tells_the_graph() {
+fn a_conflict_over_an_absent_object_updates_the_graph() {
     let mut memory = Memory::default();
     let step = in_conflict(&mut memory);
     assert_eq!(done(memory.respond(step, ReadResult::NotFound)), AttemptResult::Absent(garbage().identity));

@@ -42,7 +42,7 @@ fn set(resources: &[Resource]) -> BTreeSet<Resource> {
 
 /// G1.1: resources that cannot be deleted, listed and watched are not watched, and neither are events.
 #[test]
-fn what_can_be_deleted_listed_and_watched_is_watched_but_for_events() {
+fn resources_with_delete_list_and_watch_are_watched_except_events() {
     let plan = discovery::plan(
         &Watches::new(),
         &found(&[
@@ -145,7 +145,7 @@ fn kinds_are_known_in_every_version() {
 
 /// G1.2: kinds of groups whose discovery failed are kept, others are removed when they are not served any more.
 #[test]
-fn kinds_are_forgotten_when_their_group_says_so() {
+fn kinds_that_are_not_served_any_more_are_removed() {
     let mut kinds = ServedKinds::default();
     kinds.update(&found(&[offer("w/v1", "widgets", &ALL), offer("r/v1", "relics", &ALL)]));
     kinds.update(&found(&[]));

@@ -32,7 +32,7 @@ fn waiting(checked: &[&ObjectMetadata], blocking: usize) -> AttemptResult {
 
 /// G4.3, G5.1, G5.3: an owner in foreground deletion waits for the dependents that block it, and enqueues them.
 #[test]
-fn an_owner_asks_its_blocking_dependents_to_go_and_waits() {
+fn an_owner_enqueues_its_blocking_dependents_and_waits() {
     let web = deleting("web");
     let (p, q) = (pod("p").blocking(&web), pod("q").owned_by(&web));
     let mut memory = Memory::of(&[&web, &p, &q]);
@@ -59,7 +59,7 @@ fn a_dependent_that_blocks_another_owner_does_not_block_this_one() {
 
 /// G5.3: a dependent that waits for its own dependents is not enqueued again.
 #[test]
-fn a_dependent_that_waits_itself_is_waited_for_but_not_asked() {
+fn a_dependent_that_waits_itself_is_awaited_and_not_enqueued() {
     let shop = deployment("shop").held_by(FOREGROUND).deleting();
     let (web, idle) = (deleting("web").blocking(&shop), replica_set("idle").blocking(&shop));
     let mut memory = Memory::of(&[&shop, &web, &idle]);
@@ -109,7 +109,7 @@ fn dependents_that_do_not_block_are_deleted_but_not_waited_for() {
 /// G5.5: the order as a client sees it: the Deployment is marked, then the ReplicaSet, then pods are deleted, then the
 /// ReplicaSet, then the Deployment.
 #[test]
-fn a_deployment_goes_after_its_replica_set_which_goes_after_its_pods() {
+fn a_deployment_is_deleted_after_its_replica_set_and_that_after_its_pods() {
     let shop = deployment("shop");
     let web = replica_set("web").blocking(&shop);
     let (p, q) = (pod("p").blocking(&web), pod("q").blocking(&web));
@@ -130,7 +130,7 @@ fn a_deployment_goes_after_its_replica_set_which_goes_after_its_pods() {
 
 /// G5.5, G5.3: as long as one pod exists, so do the ReplicaSet and the Deployment.
 #[test]
-fn a_pod_that_is_slow_to_go_keeps_its_owners() {
+fn a_terminating_pod_keeps_its_owners() {
     let shop = deployment("shop");
     let web = replica_set("web").blocking(&shop);
     let (p, slow) = (pod("p").blocking(&web), pod("slow").blocking(&web).held_by(HOLD));

@@ -25,7 +25,7 @@ fn reports(effects: &[Effect]) -> Vec<&ObjectEvent> {
 
 /// G1.4: changes are applied one after the other, each to the result of the previous one.
 #[test]
-fn the_graph_follows_an_object_from_its_creation_to_its_end() {
+fn the_graph_follows_an_object_from_creation_to_deletion() {
     let (web, p) = (replica_set("web"), pod("p"));
     let mut memory = Memory::of(&[&web]);
     memory.sees(&p);
@@ -63,7 +63,7 @@ fn an_owner_is_presumed_once() {
 
 /// G2.2: the lifecycle state follows from the deletion timestamp and the finalizers.
 #[test]
-fn a_new_object_is_live_or_on_its_way_out_as_its_metadata_says() {
+fn the_lifecycle_state_of_a_new_object_follows_from_its_metadata() {
     for (object, expected) in [
         (pod("p"), Presence::Live),
         (pod("p").held_by(FOREGROUND), Presence::Live),
@@ -78,7 +78,7 @@ fn a_new_object_is_live_or_on_its_way_out_as_its_metadata_says() {
 
 /// G2.2, G2.6: an object that is first seen during its foreground deletion is enqueued at once.
 #[test]
-fn a_new_object_that_waits_for_dependents_is_looked_at() {
+fn a_new_object_that_waits_for_dependents_is_enqueued() {
     let web = replica_set("web").held_by(FOREGROUND).deleting();
     assert_eq!(Memory::default().sees(&web), [enqueued(&web)]);
 }
@@ -96,7 +96,7 @@ fn an_update_links_new_owners_and_unlinks_old_ones() {
 
 /// G2.3: an owner that a dependent stops blocking is enqueued, because its deletion may be able to proceed.
 #[test]
-fn an_owner_is_looked_at_when_a_blocking_reference_goes_or_stops_blocking() {
+fn an_owner_is_enqueued_when_a_blocking_reference_is_removed_or_stops_blocking() {
     let web = replica_set("web");
     for after in [pod("p"), pod("p").owned_by(&web)] {
         let mut memory = Memory::of(&[&web, &pod("p").blocking(&web)]);
@@ -106,7 +106,7 @@ fn an_owner_is_looked_at_when_a_blocking_reference_goes_or_stops_blocking() {
 
 /// G2.3: no other change of a reference enqueues its owner.
 #[test]
-fn an_owner_is_not_looked_at_when_it_was_not_blocked_or_still_is() {
+fn an_owner_is_not_enqueued_when_it_was_not_blocked_or_still_is() {
     let web = replica_set("web");
     for (before, after) in [
         (pod("p").owned_by(&web), pod("p")),
@@ -135,7 +135,7 @@ fn an_unblocked_owner_that_no_watch_has_shown_is_verified_again() {
 
 /// G2.3, G3.2: an error that is never retried ends when the references change, so the object is enqueued then.
 #[test]
-fn a_cluster_scoped_object_is_looked_at_when_its_references_change() {
+fn a_cluster_scoped_object_is_enqueued_when_its_references_change() {
     let (web, rack) = (replica_set("web"), node("rack"));
     let (wrong, right) = (node("n").owned_by(&web).owned_by(&rack), node("n").owned_by(&rack));
     let mut memory = Memory::of(&[&web, &rack, &wrong]);
@@ -155,7 +155,7 @@ fn an_update_can_begin_a_deletion() {
 
 /// G2.4, G7.1: an owner in another namespace is out of reach: an event is recorded, and the dependent is enqueued.
 #[test]
-fn a_dependent_of_an_owner_in_another_namespace_is_reported_and_looked_at() {
+fn a_dependent_of_an_owner_in_another_namespace_is_reported_and_enqueued() {
     let web = replica_set("web").in_namespace("elsewhere");
     let p = pod("p").owned_by(&web);
     let mut memory = Memory::of(&[&web]);
@@ -167,7 +167,7 @@ fn a_dependent_of_an_owner_in_another_namespace_is_reported_and_looked_at() {
 
 /// G2.4: as long as the owner was not observed, its namespace is only presumed, and no event is recorded.
 #[test]
-fn a_dependent_of_a_presumed_owner_in_another_namespace_is_looked_at_quietly() {
+fn a_dependent_of_a_presumed_owner_in_another_namespace_is_enqueued_without_an_event() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
     let elsewhere = pod("q").in_namespace("elsewhere").owned_by(&web);
@@ -176,7 +176,7 @@ fn a_dependent_of_a_presumed_owner_in_another_namespace_is_looked_at_quietly() {
 
 /// G2.4: a reference mismatches if the uid fits but the name, kind or version does not.
 #[test]
-fn a_dependent_that_knows_its_owner_by_other_coordinates_is_looked_at() {
+fn a_dependent_with_a_mismatching_reference_is_enqueued() {
     let web = replica_set("web");
     for wrong in [
         OwnerReference { api_version: "apps/v1beta2".into(), ..reference(&web) },
@@ -200,7 +200,7 @@ fn a_dependent_with_two_mismatching_references_is_queued_once() {
 /// G2.4: an owner presumed from a cluster-scoped object has no namespace, which may be wrong for namespaced
 /// dependents.
 #[test]
-fn a_namespaced_dependent_of_an_owner_presumed_cluster_scoped_is_looked_at() {
+fn a_namespaced_dependent_of_an_owner_presumed_cluster_scoped_is_enqueued() {
     let rack = node("rack");
     let mut memory = Memory::of(&[&node("n").owned_by(&rack)]);
     let p = pod("p").owned_by(&rack);
@@ -219,7 +219,7 @@ fn dependents_of_an_observed_cluster_scoped_owner_match() {
 
 /// G2.5: the observed owner has the presumed identity, and nothing has to be done.
 #[test]
-fn a_presumed_owner_that_turns_up_as_expected_is_observed() {
+fn a_presumed_owner_with_the_expected_identity_is_observed() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
     assert_eq!(memory.sees(&web), []);
@@ -228,7 +228,7 @@ fn a_presumed_owner_that_turns_up_as_expected_is_observed() {
 
 /// G2.5: dependents that mismatch the observed owner are enqueued.
 #[test]
-fn a_presumed_owner_that_turns_up_as_another_has_its_mistaken_dependents_looked_at() {
+fn dependents_that_mismatch_the_observed_owner_are_enqueued() {
     let web = replica_set("web");
     let mistaken = pod("p").referring(OwnerReference { name: "shop".into(), ..reference(&web) });
     let right = pod("q").owned_by(&web);
@@ -239,7 +239,7 @@ fn a_presumed_owner_that_turns_up_as_another_has_its_mistaken_dependents_looked_
 
 /// G2.5, G7.1: of these, the ones in the wrong namespace are reported.
 #[test]
-fn a_presumed_owner_that_turns_up_in_another_namespace_has_its_dependents_reported() {
+fn dependents_of_an_owner_observed_in_another_namespace_are_reported() {
     let web = replica_set("web").in_namespace("elsewhere");
     let p = pod("p").owned_by(&web);
     let mut memory = Memory::of(&[&p]);
@@ -251,7 +251,7 @@ fn a_presumed_owner_that_turns_up_in_another_namespace_has_its_dependents_report
 
 /// G2.5: the first observation of a presumed owner may be its deletion.
 #[test]
-fn a_presumed_owner_can_turn_up_by_going() {
+fn the_first_observation_of_a_presumed_owner_may_be_its_deletion() {
     let web = replica_set("web").in_namespace("elsewhere");
     let p = pod("p").owned_by(&web);
     let mut memory = Memory::of(&[&p]);
@@ -285,7 +285,7 @@ fn the_beginning_of_a_foreground_deletion_queues_all_dependents_and_the_owner() 
 
 /// G2.6: a deletion whose policy changes has the effects of the new policy.
 #[test]
-fn a_deletion_that_changes_its_way_begins_again() {
+fn a_changed_propagation_policy_has_the_effects_of_the_new_policy() {
     let web = replica_set("web").deleting();
     let (orphaning, foreground) = (web.clone().held_by(ORPHAN), web.clone().held_by(FOREGROUND));
     let mut memory = Memory::of(&[&web.held_by(HOLD)]);
@@ -304,7 +304,7 @@ fn the_beginning_of_a_background_deletion_queues_nothing() {
 
 /// G2.7: the dependents of a deleted object are enqueued, and it is remembered as absent, so that it is not read.
 #[test]
-fn an_object_that_goes_has_its_dependents_looked_at_and_is_remembered_as_absent() {
+fn the_dependents_of_a_deleted_object_are_enqueued_and_it_is_cached_as_absent() {
     let web = replica_set("web");
     let (p, q) = (pod("p").owned_by(&web), pod("q").blocking(&web));
     let mut memory = Memory::of(&[&web, &p, &q]);
@@ -315,7 +315,7 @@ fn an_object_that_goes_has_its_dependents_looked_at_and_is_remembered_as_absent(
 
 /// G2.7: an object without dependents is not remembered as absent.
 #[test]
-fn an_object_without_dependents_is_not_remembered_as_absent() {
+fn an_object_without_dependents_is_not_cached_as_absent() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&web]);
     assert_eq!(memory.sees_go(&web), []);
@@ -324,7 +324,7 @@ fn an_object_without_dependents_is_not_remembered_as_absent() {
 
 /// G2.7: an owner that waits for its dependents is enqueued when one is deleted, another owner is not.
 #[test]
-fn an_object_that_goes_has_the_owners_looked_at_that_wait_for_it() {
+fn the_owners_that_wait_for_a_deleted_object_are_enqueued() {
     let waiting = deployment("waiting").held_by(FOREGROUND).deleting();
     let live = deployment("live");
     let web = replica_set("web").blocking(&waiting).blocking(&live);
@@ -336,7 +336,7 @@ fn an_object_that_goes_has_the_owners_looked_at_that_wait_for_it() {
 
 /// G2.7: an object that owns itself is not enqueued as its own dependent.
 #[test]
-fn an_object_that_owned_itself_leaves_nothing_behind() {
+fn a_deleted_object_that_owned_itself_is_removed_from_the_graph() {
     let web = replica_set("web");
     let self_owned = replica_set("web").owned_by(&web);
     let mut memory = Memory::of(&[&self_owned]);

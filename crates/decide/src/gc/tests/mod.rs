@@ -1,6 +1,7 @@
 //! The garbage collector's rules as stories, first one by one, then in a small cluster.
 
 mod absent;
+mod absent_owners;
 mod api;
 mod attempt;
 mod cluster;
@@ -8,13 +9,12 @@ mod deletion;
 mod discovery;
 mod foreground;
 mod graph;
+mod messages;
 mod orphan;
 mod patches;
 mod queue;
 mod random;
-mod refuted;
 mod scenarios;
-mod sentences;
 
 use gantry_model::{Identity, ObjectMetadata, Uid};
 use gantry_testkit::{MetadataBuilder, object};

@@ -63,7 +63,7 @@ fn every_dependent_is_released_and_then_the_finalizer_removed() {
 
 /// G7.0: a dependent that does not exist any more counts as released.
 #[test]
-fn a_dependent_that_is_gone_counts_as_released() {
+fn an_absent_dependent_counts_as_released() {
     let web = orphaning_owner("web");
     let mut memory = Memory::of(&[&web, &pod("p").owned_by(&web)]);
     let (mut steps, afterwards) = releases(begin(&mut memory, &web));
@@ -93,7 +93,7 @@ fn a_dependent_that_cannot_be_released_keeps_the_owner() {
 
 /// G7.0: unserved kinds can be neither orphaned nor finalized.
 #[test]
-fn unknown_kinds_keep_an_orphaning_from_ending() {
+fn unknown_kinds_block_the_end_of_orphaning() {
     let web = orphaning_owner("web");
     let unserved = unserved_object("unserved").owned_by(&web);
     let mut memory = Memory::of(&[&web, &unserved]);
@@ -109,7 +109,7 @@ fn unknown_kinds_keep_an_orphaning_from_ending() {
 
 /// G7.0: an owner whose deletion changed its policy, or that does not exist any more, orphans no dependents.
 #[test]
-fn an_owner_that_is_gone_or_deleted_in_another_way_orphans_no_dependents() {
+fn an_owner_that_is_absent_or_not_orphaning_orphans_no_dependents() {
     let web = replica_set("web");
     for (seen, why) in [
         (vec![], AttemptReason::NotInGraph),

@@ -172,7 +172,7 @@ fn the_waits_between_tries_grow_fivefold() {
 
 /// G6.3: an object that does not exist any more has no finalizers.
 #[test]
-fn a_finalizer_of_an_object_that_is_gone_needs_no_removal() {
+fn a_finalizer_of_an_absent_object_needs_no_removal() {
     let settled = AttemptResult::Settled {
         did: AttemptAction::RemovedFinalizer(FOREGROUND),
         why: AttemptReason::NoBlockingDependents,

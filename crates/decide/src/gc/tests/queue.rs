@@ -12,7 +12,7 @@ use crate::gc::{
 
 /// G3.1: the item of a virtual owner that is not in the graph any more is forgotten.
 #[test]
-fn a_virtual_item_whose_node_is_gone_is_forgotten() {
+fn a_virtual_item_without_a_node_is_dropped() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
     memory.verifies_absent(&web.identity);
@@ -27,7 +27,7 @@ fn a_virtual_item_whose_node_is_gone_is_forgotten() {
 
 /// G3.1: the item of a virtual owner that was observed since is forgotten without a live read.
 #[test]
-fn a_virtual_item_that_was_observed_meanwhile_is_forgotten() {
+fn a_virtual_item_that_was_observed_meanwhile_is_dropped() {
     let web = replica_set("web").owned_by(&deployment("shop"));
     let mut memory = Memory::of(&[&pod("p").owned_by(&web), &web]);
     let item = QueueItem::Virtual(uid(&web));
@@ -41,7 +41,7 @@ fn a_virtual_item_that_was_observed_meanwhile_is_forgotten() {
 
 /// G3.1: an observed item, by contrast, is always processed.
 #[test]
-fn an_observed_item_is_looked_at() {
+fn an_observed_item_is_processed() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&web]);
     assert!(matches!(memory.attempt(&web), AttemptStep::Read(identity, _) if identity == web.identity));
@@ -49,7 +49,7 @@ fn an_observed_item_is_looked_at() {
 
 /// G3.2: the result of the attempt determines whether the item is retried.
 #[test]
-fn an_item_is_retried_after_transient_errors_and_forgotten_otherwise() {
+fn an_item_is_retried_after_transient_errors_and_dropped_otherwise() {
     let p = pod("p");
     let identity = p.identity.clone();
     let refusal = || Refusal::other("internal error");
@@ -116,7 +116,7 @@ fn a_virtual_owner_that_exists_is_retried_until_a_watch_shows_it() {
 
 /// G3.2: a virtual owner that is found absent is forgotten: the graph is updated.
 #[test]
-fn a_virtual_owner_that_does_not_exist_is_forgotten() {
+fn a_virtual_owner_that_does_not_exist_is_dropped() {
     let web = replica_set("web");
     let mut memory = Memory::of(&[&pod("p").owned_by(&web)]);
     let item = QueueItem::Virtual(uid(&web));
@@ -128,7 +128,7 @@ fn a_virtual_owner_that_does_not_exist_is_forgotten() {
 
 /// G4.1, G3.1: an item that was removed from the graph during its live read is left alone.
 #[test]
-fn an_item_that_goes_during_its_live_read_is_left_alone() {
+fn an_item_that_is_removed_during_its_live_read_is_left_alone() {
     let p = pod("p").owned_by(&replica_set("web")).held_by(HOLD);
     let mut memory = Memory::of(&[&p]);
     let step = memory.attempt(&p);

@@ -187,7 +187,7 @@ proptest! {
 
     /// G4.5, G4.7, G5.2, G7.0: no object with a solid owner is deleted; garbage is; deletions end.
     #[test]
-    fn garbage_goes_and_nothing_else_does(world in worlds()) {
+    fn garbage_is_deleted_and_nothing_else(world in worlds()) {
         let mut cluster = Cluster::default();
         for object in &world.objects {
             cluster.api.create(object.clone());
@@ -211,7 +211,7 @@ proptest! {
 
     /// G1.4: the settled graph contains the objects that exist, with their owner references.
     #[test]
-    fn the_graph_at_rest_is_what_is_stored(world in worlds()) {
+    fn the_settled_graph_equals_the_stored_objects(world in worlds()) {
         let mut cluster = Cluster::default();
         for object in &world.objects {
             cluster.api.create(object.clone());

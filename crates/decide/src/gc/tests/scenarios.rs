@@ -37,7 +37,7 @@ fn a_cluster_scoped_child_of_a_namespaced_owner_is_reported_and_kept_without_ret
 
 /// G8 row 3, G2.4: cluster-scoped owners can be referred to from every namespace, and their dependents are collected.
 #[test]
-fn children_of_a_cluster_scoped_owner_live_and_go_with_it_in_any_namespace() {
+fn children_of_a_cluster_scoped_owner_are_collected_with_it_in_any_namespace() {
     let rack = node("rack");
     let (p, q) = (pod("p").owned_by(&rack), pod("q").in_namespace("elsewhere").owned_by(&rack));
     let n = node("n").owned_by(&rack);
@@ -53,7 +53,7 @@ fn children_of_a_cluster_scoped_owner_live_and_go_with_it_in_any_namespace() {
 
 /// G8 row 4, G4.5: a reference may name a version that is served but not watched.
 #[test]
-fn a_child_that_names_its_owner_in_another_version_lives_and_goes_with_it() {
+fn a_child_that_names_its_owner_in_another_version_is_collected_with_it() {
     let web = replica_set("web");
     let old_style = OwnerReference { api_version: "apps/v1beta2".into(), ..reference(&web) };
     let p = pod("p").referring(old_style);
@@ -68,7 +68,7 @@ fn a_child_that_names_its_owner_in_another_version_lives_and_goes_with_it() {
 
 /// G8 row 5, G3.2: an unreadable owner is retried, and delays no other object.
 #[test]
-fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_go() {
+fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_are_deleted() {
     let web = replica_set("web");
     let unserved = OwnerReference { api_version: "apps/v0".into(), ..reference(&web) };
     let (lost, sibling) = (pod("lost").referring(unserved), pod("sibling").owned_by(&web));
@@ -82,7 +82,7 @@ fn a_child_of_an_unknown_kind_is_kept_and_retried_while_its_siblings_go() {
 
 /// G8 row 5: the same for an owner that was never observed.
 #[test]
-fn a_child_of_a_ghost_is_kept() {
+fn a_child_of_an_unlisted_owner_is_kept() {
     let unserved = unserved_object("unserved");
     let p = pod("p").owned_by(&unserved);
     let mut cluster = Cluster::of(&[&p]);
@@ -104,7 +104,7 @@ fn a_child_of_an_owner_that_does_not_exist_is_deleted() {
 
 /// G8 row 7, G2.7: the owner is deleted at once, then its children, then theirs.
 #[test]
-fn children_go_after_an_owner_that_is_deleted_in_the_background() {
+fn children_are_deleted_after_an_owner_that_is_deleted_in_the_background() {
     let shop = deployment("shop");
     let web = replica_set("web").blocking(&shop);
     let p = pod("p").blocking(&web);
@@ -116,7 +116,7 @@ fn children_go_after_an_owner_that_is_deleted_in_the_background() {
 
 /// G8 row 8, G4.5: an owner with a finalizer of another component still exists.
 #[test]
-fn children_stay_while_their_owner_is_held_by_a_finalizer() {
+fn children_are_kept_while_their_owner_has_a_finalizer() {
     let web = replica_set("web").held_by(HOLD);
     let p = pod("p").blocking(&web);
     let mut cluster = Cluster::of(&[&web, &p]);
@@ -132,22 +132,22 @@ fn children_stay_while_their_owner_is_held_by_a_finalizer() {
 
 /// G8 row 9, G4.2, G4.5: another object of the owner's name is not the owner.
 #[test]
-fn old_children_go_though_a_namesake_of_their_owner_lives() {
-    let (web, namesake) = (replica_set("web"), replica_set("web").uid("another"));
-    let (p, q) = (pod("p").owned_by(&web), pod("q").owned_by(&namesake));
+fn old_children_are_deleted_although_another_object_of_the_same_name_exists() {
+    let (web, another) = (replica_set("web"), replica_set("web").uid("another"));
+    let (p, q) = (pod("p").owned_by(&web), pod("q").owned_by(&another));
     let mut cluster = Cluster::of(&[&web, &p]);
     cluster.settle();
     cluster.request_deletion(&uid(&web), Propagation::Background);
-    cluster.api.create(namesake.clone());
+    cluster.api.create(another.clone());
     cluster.api.create(q.clone());
     cluster.settle();
     assert!(!cluster.exists(&p));
-    assert!(cluster.exists(&namesake) && cluster.exists(&q));
+    assert!(cluster.exists(&another) && cluster.exists(&q));
 }
 
 /// G8 row 10, G4.5, G6.1: a child with one remaining owner is not garbage.
 #[test]
-fn a_child_of_two_owners_stays_with_the_one_that_is_left() {
+fn a_child_of_two_owners_keeps_the_remaining_one() {
     for child in [pod("child"), widget("child")] {
         let (a, b) = (replica_set("a"), replica_set("b"));
         let child = child.owned_by(&a).owned_by(&b);
@@ -176,7 +176,7 @@ fn an_owner_does_not_wait_for_children_that_do_not_block() {
 
 /// G8 row 12, G5.3: the owner waits for a child with a finalizer of another component.
 #[test]
-fn an_owner_waits_for_a_child_that_is_held_by_a_finalizer() {
+fn an_owner_waits_for_a_child_with_a_finalizer() {
     let web = replica_set("web");
     let p = pod("p").blocking(&web).held_by(HOLD);
     let mut cluster = Cluster::of(&[&web, &p]);
@@ -355,7 +355,7 @@ fn children_that_disagree_on_their_owner_are_decided_each_by_its_own_reference()
 
 /// G2.8, G2.9: the children of an owner that does not exist are deleted, whatever name each of them refers to.
 #[test]
-fn children_that_disagree_on_an_owner_that_does_not_exist_all_go() {
+fn children_that_disagree_on_an_absent_owner_are_all_deleted() {
     let web = replica_set("web");
     let children: Vec<_> = ["a", "b", "c"]
         .map(|name| pod(name).referring(OwnerReference { name: name.into(), ..reference(&web) }))

@@ -150,7 +150,7 @@ proptest! {
 
     /// D2.1, D2.4: keys are returned in the model's order, none is running twice, none is early, none is lost.
     #[test]
-    fn the_queue_does_what_the_rules_say(calls in prop::collection::vec(call(), 0..120)) {
+    fn the_queue_agrees_with_the_model(calls in prop::collection::vec(call(), 0..120)) {
         let (mut queue, mut naive, mut now) = (WorkQueue::new(), Naive::default(), NOON);
         for call in &calls {
             if let Call::Pause(pause) = call {
@@ -163,7 +163,7 @@ proptest! {
 
     /// D2.1: after the last call every pending key is returned, and then the queue is empty.
     #[test]
-    fn nothing_is_lost(calls in prop::collection::vec(call(), 0..120)) {
+    fn no_key_is_lost(calls in prop::collection::vec(call(), 0..120)) {
         let (mut queue, mut naive, mut now) = (WorkQueue::new(), Naive::default(), NOON);
         for call in calls.iter().filter(|call| !matches!(call, Call::ShutDown)) {
             if let Call::Pause(pause) = call {

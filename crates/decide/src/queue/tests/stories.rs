@@ -41,7 +41,7 @@ fn fail_until_given_up(queue: &mut WorkQueue<&'static str>, mut now: Timestamp) 
 
 /// D2.1: keys are returned in the order of arrival, and duplicates collapse without losing their position.
 #[test]
-fn keys_come_in_order_and_only_once() {
+fn keys_are_returned_in_order_and_once() {
     let mut queue = queue_of(&["web", "db", "web", "cache", "db"]);
     assert_eq!(take_all(&mut queue, NOON), ["web", "db", "cache"]);
     assert_eq!(queue.adds(), 3);
@@ -119,7 +119,7 @@ fn a_key_that_is_added_at_once_still_gets_its_progress_check() {
 }
 
 #[test]
-fn a_delay_that_ended_comes_before_a_later_add() {
+fn a_key_whose_delay_ended_precedes_a_later_add() {
     let mut queue = WorkQueue::new();
     queue.add_after("last", millis(30), NOON);
     queue.add_after("first", millis(10), NOON);
@@ -129,7 +129,7 @@ fn a_delay_that_ended_comes_before_a_later_add() {
 }
 
 #[test]
-fn no_delay_is_no_wait() {
+fn a_zero_delay_adds_the_key_at_once() {
     let mut queue = WorkQueue::new();
     queue.add_after("web", Duration::ZERO, NOON);
     assert_eq!((queue.next_wake(), queue.next(NOON)), (None, Some("web")));
@@ -137,7 +137,7 @@ fn no_delay_is_no_wait() {
 
 /// D2.3: fifteen retries from 5 ms to 81.92 s; the 16th failure drops the key, which starts over when added again.
 #[test]
-fn the_sixteenth_failure_drops_the_key_until_something_wakes_it() {
+fn the_sixteenth_failure_drops_the_key_until_it_is_added_again() {
     let mut queue = queue_of(&["web"]);
     let waits = fail_until_given_up(&mut queue, NOON);
     assert_eq!(waits, (0..15).map(|n| millis(5 << n)).collect::<Vec<_>>());
@@ -148,7 +148,7 @@ fn the_sixteenth_failure_drops_the_key_until_something_wakes_it() {
 
 /// D2.2: success and a terminating namespace forget the failures.
 #[test]
-fn a_key_that_made_it_starts_over_with_short_waits() {
+fn success_resets_the_backoff_of_a_key() {
     for outcome in [Outcome::Success, Outcome::NamespaceTerminating] {
         let mut queue = queue_of(&["web"]);
         queue.add_rate_limited("web", NOON);
@@ -162,7 +162,7 @@ fn a_key_that_made_it_starts_over_with_short_waits() {
 
 /// D2.3 without its cap: a `ReplicaSet` that fails forever is retried forever, in the end every 1000 s.
 #[test]
-fn a_replica_set_is_never_given_up() {
+fn a_replica_set_is_never_dropped() {
     let mut queue = queue_of(&["web"]);
     let (mut now, mut wait) = (NOON, Duration::ZERO);
     for _ in 0..40 {
@@ -179,7 +179,7 @@ fn a_replica_set_is_never_given_up() {
 }
 
 #[test]
-fn a_queue_that_shuts_down_takes_nothing_new_and_drains() {
+fn a_queue_that_shuts_down_ignores_new_keys_and_drains() {
     let mut queue = queue_of(&["web", "db"]);
     assert_eq!(queue.next(NOON), Some("web"));
     queue.add("web", NOON);
@@ -208,7 +208,7 @@ fn an_open_queue_is_never_drained() {
 }
 
 #[test]
-fn the_numbers_behind_the_metrics_can_be_read() {
+fn the_values_of_the_metrics_are_available() {
     let mut queue = queue_of(&["web", "db"]);
     queue.add_after("db", millis(500), NOON);
     assert_eq!((queue.depth(), queue.adds(), queue.retries(), queue.delayed()), (2, 2, 1, 1));

@@ -73,9 +73,9 @@ pub(super) fn choose<'a>(now: Timestamp, active: &[&'a Pod], related: &[&Pod], c
 /// Old pods of similar age share a bucket, and their uids decide, so that scaling down does not always hit the pods
 /// of one node or zone that started a little later. Minus one is for times in the future, minus two for an unknown
 /// time, which counts as the most recent.
-fn age_bucket(now: Timestamp, moment: Option<Timestamp>) -> i8 {
-    let Some(moment) = moment else { return -2 };
-    let age_nanos = now.as_nanos().saturating_sub(moment.as_nanos());
+fn age_bucket(now: Timestamp, since: Option<Timestamp>) -> i8 {
+    let Some(since) = since else { return -2 };
+    let age_nanos = now.as_nanos().saturating_sub(since.as_nanos());
     // The logarithm of an i64 is at most 62.
     age_nanos.checked_ilog2().map_or(-1, |log| i8::try_from(log).unwrap_or(i8::MAX))
 }

@@ -119,7 +119,7 @@ mod tests {
     use gantry_json::json;
 
     #[test]
-    fn a_volume_says_what_it_is_and_what_it_needs() {
+    fn a_volume_is_described_with_its_source_and_fields() {
         let volume =
             json!({"name": "v", "iscsi": {"targetPortal": "10.0.0.1", "lun": 1, "secretRef": {"name": "s"}}});
         let rendered = all(&[volume, json!({"name": "odd"})], Indent { title: "", name: "  " });

@@ -68,7 +68,7 @@ mod tests {
 
     /// K1.2: sorted, compact, with annotations and namespace, and a newline.
     #[test]
-    fn an_object_remembers_what_was_written() {
+    fn an_object_has_the_last_applied_annotation() {
         let manifest =
             json!({"kind": "X", "apiVersion": "v1", "metadata": {"name": "x", "namespace": "shop"}});
         let object = with_last_applied(&manifest);

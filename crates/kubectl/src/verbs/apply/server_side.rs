@@ -121,7 +121,7 @@ mod tests {
 
     /// A3.25: the fields of client-side apply move to the manager `kubectl`.
     #[test]
-    fn what_client_side_apply_managed_is_handed_over() {
+    fn the_fields_of_client_side_apply_are_migrated() {
         let object = json!({"metadata": {"managedFields": [
             {"manager": "kubectl", "operation": "Apply", "fieldsV1": {"f:spec": {"f:a": {}}}},
             {"manager": MANAGER, "operation": "Update", "fieldsV1": {"f:spec": {"f:b": {}}}},

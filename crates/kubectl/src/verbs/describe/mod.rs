@@ -58,7 +58,7 @@ pub async fn describe(ctx: &mut ClientContext, options: &DescribeOptions) -> Res
         printed_any = true;
     }
     if found.is_empty() && failures.is_empty() {
-        ctx.tell_nothing_found(options.selection.all_namespaces);
+        ctx.print_no_resources_found(options.selection.all_namespaces);
     }
     Failure::all(failures)
 }

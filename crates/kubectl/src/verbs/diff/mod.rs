@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn who_wrote_what_and_what_is_secret_is_hidden() {
+    fn managed_fields_and_secret_values_are_hidden() {
         let secret = json!({"apiVersion": "v1", "kind": "Secret", "data": {"a": "MQ=="},
             "metadata": {"name": "s", "managedFields": [{"manager": "me"}]}});
         let (live, merged) = compared(&DiffOptions::default(), None, secret.clone());

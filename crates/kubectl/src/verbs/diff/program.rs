@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn exit_codes_say_whether_there_are_differences() {
+    fn exit_codes_of_diff_programs_are_mapped() {
         let (live, merged) = (TempFolder::new("LIVE").unwrap(), TempFolder::new("MERGED").unwrap());
         let compare = |command: &str| DiffProgram::named(Some(command)).compare(&live, &merged);
         assert_eq!(compare("true").unwrap(), Differences::None);

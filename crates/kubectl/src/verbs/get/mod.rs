@@ -109,7 +109,7 @@ pub async fn get(ctx: &mut ClientContext, options: &GetOptions) -> Result<(), Fa
     }
     if !printed && failures.is_empty() && !options.ignore_not_found {
         let cluster_wide = items.items.iter().all(|item| !item.resource().namespaced);
-        ctx.tell_nothing_found(options.selection.all_namespaces || cluster_wide);
+        ctx.print_no_resources_found(options.selection.all_namespaces || cluster_wide);
     }
     Failure::all(failures)
 }

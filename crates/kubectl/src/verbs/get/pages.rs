@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_kept_waiting_sees_columns_grow() {
+    fn later_pages_may_widen_columns() {
         let mut pages = Pages::new(true, false);
         assert!(pages.lines().is_empty() && !pages.begun(), "no row, no header");
         pages.add(page(&["a"]));

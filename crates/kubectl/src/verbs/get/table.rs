@@ -132,7 +132,7 @@ mod tests {
     use gantry_json::json;
 
     #[test]
-    fn only_what_columns_are_made_of_is_asked_for() {
+    fn only_the_objects_that_columns_need_are_requested() {
         assert_eq!(Columns::default().objects(), "None");
         assert_eq!(Columns { namespace: true, ..Columns::default() }.objects(), "Metadata");
         assert_eq!(Columns { sort_by: Some(".a".into()), ..Columns::default() }.objects(), "Object");

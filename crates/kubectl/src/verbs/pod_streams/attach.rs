@@ -183,7 +183,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_end_a_session_and_anything_else_is_passed_on() {
+    fn detach_keys_end_a_session_and_other_input_is_passed_on() {
         let mut held = Vec::new();
         assert_eq!(pass_until_keys(&mut held, b"ls\x10", &[16, 17]), (b"ls".to_vec(), false));
         assert_eq!(pass_until_keys(&mut held, b"x\x10\x10", &[16, 17]), (b"\x10x\x10".to_vec(), false));

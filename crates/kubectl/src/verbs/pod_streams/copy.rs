@@ -53,12 +53,12 @@ pub async fn copy(ctx: &mut ClientContext, options: &CopyOptions) -> Result<u8, 
 }
 
 /// A container that commands are run in.
-struct Place {
+struct ContainerTarget {
     pod: Value,
     container: String,
 }
 
-impl Place {
+impl ContainerTarget {
     async fn find(
         ctx: &mut ClientContext,
         name: &str,
@@ -108,9 +108,9 @@ async fn to_pod(
     if std::fs::metadata(source).is_err() {
         return Err(Failure::other(format!("{source} doesn't exist in local filesystem")));
     }
-    let place = Place::find(ctx, pod, destination, options).await?;
+    let container = ContainerTarget::find(ctx, pod, destination, options).await?;
     let mut target = clean(&destination.path);
-    if place.is_directory(ctx, &target).await? {
+    if container.is_directory(ctx, &target).await? {
         target = clean(&format!("{target}/{}", base(&clean(source))));
     }
     let mut command = if options.no_preserve {
@@ -122,7 +122,7 @@ async fn to_pod(
     if !directory.is_empty() {
         command.extend(["-C", &directory]);
     }
-    let streams = place.command(&command, true).start(ctx).await?;
+    let streams = container.command(&command, true).start(ctx).await?;
     let (sender, bytes) = mpsc::channel(CHUNKS);
     let (from, name) = (source.to_owned(), base(&target));
     let packing = tokio::task::spawn_blocking(move || {
@@ -144,8 +144,8 @@ async fn from_pod(
     destination: &str,
     options: &CopyOptions,
 ) -> Result<u8, Failure> {
-    let place = Place::find(ctx, pod, source, options).await?;
-    let streams = place.command(&["tar", "cf", "-", &source.path], false).start(ctx).await?;
+    let container = ContainerTarget::find(ctx, pod, source, options).await?;
+    let streams = container.command(&["tar", "cf", "-", &source.path], false).start(ctx).await?;
     let (sender, bytes) = mpsc::channel(CHUNKS);
     let prefix = without_parents(&clean(source.path.trim_start_matches('/')));
     let to = destination.to_owned();

@@ -218,7 +218,7 @@ mod tests {
 
     /// The orders of kubectl 1.37.
     #[test]
-    fn the_best_pod_comes_first() {
+    fn pods_are_in_the_order_of_kubectl() {
         let pods = [
             pod("unassigned", "", "Pending", None, 0),
             pod("new", "n", "Running", Some("2026-01-01T00:00:02Z"), 0),

@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn localhost_is_two_addresses_of_which_one_is_enough() {
+    fn localhost_is_two_optional_addresses() {
         let parsed =
             |texts: &[&str]| addresses(&texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>());
         let both = vec![(IpAddr::V4(Ipv4Addr::LOCALHOST), true), (IpAddr::V6(Ipv6Addr::LOCALHOST), true)];

@@ -25,7 +25,7 @@ async fn targets_or_note(
 ) -> Result<(Vec<FoundObject>, Vec<Failure>), Failure> {
     let (found, failures) = targets(ctx, selection).await?;
     if found.is_empty() && failures.is_empty() {
-        ctx.tell_nothing_found(false);
+        ctx.print_no_resources_found(false);
     }
     Ok((found, failures))
 }

@@ -143,7 +143,7 @@ mod tests {
 
     /// K6.4 table, in its order.
     #[test]
-    fn the_first_thing_that_is_missing_is_reported() {
+    fn the_first_unmet_condition_is_reported() {
         let waiting = |rest: &str| format!("Waiting for deployment \"x\" rollout to finish: {rest}...");
         assert_eq!(
             render(3, json!({"observedGeneration": 1})),

@@ -117,7 +117,7 @@ mod tests {
 
     /// K6.2: zero means the revision before the last.
     #[test]
-    fn the_revision_before_the_last_is_meant() {
+    fn zero_means_the_previous_revision() {
         let revisions: BTreeMap<i64, Value> = [(2, json!("b")), (3, json!("c")), (7, json!("g"))].into();
         assert_eq!(target(&revisions, 0, "x").unwrap(), (3, &json!("c")));
         assert_eq!(target(&revisions, 7, "x").unwrap(), (7, &json!("g")));

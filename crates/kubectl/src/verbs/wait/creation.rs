@@ -27,7 +27,7 @@ pub(super) async fn of_all(
     let too_late = || Failure::other("timed out waiting for the condition");
     let mut found = Vec::new();
     for one in awaited(ctx, &options.selection).await? {
-        let (mut there, version) = look(ctx, &one).await?;
+        let (mut there, version) = list_matching(ctx, &one).await?;
         if there.is_empty() && options.timeout != WaitTimeout::CheckOnce {
             let appeared = timeout_at(deadline, appears(ctx, &one, version)).await;
             there = appeared.unwrap_or_else(|_| Err(too_late()))?;
@@ -71,7 +71,7 @@ async fn awaited(ctx: &mut ClientContext, selection: &Selection) -> Result<Vec<C
 }
 
 /// The listed objects and the resource version of the list.
-async fn look(
+async fn list_matching(
     ctx: &mut ClientContext,
     awaited: &CreationTarget,
 ) -> Result<(Vec<FoundObject>, String), Failure> {
@@ -100,7 +100,7 @@ async fn appears(
                 Err(other) => return Err(other),
             }
         }
-        let (there, seen_at) = look(ctx, awaited).await?;
+        let (there, seen_at) = list_matching(ctx, awaited).await?;
         if !there.is_empty() {
             return Ok(there);
         }

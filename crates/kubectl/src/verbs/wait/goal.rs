@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_true_unless_another_value_is_asked_for() {
+    fn a_condition_must_be_true_or_have_the_requested_value() {
         let cases = [
             ("condition=Available", true),
             ("condition=available=TRUE", true),
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_finds_something_or_just_what_is_asked_for() {
+    fn a_path_must_find_a_value_or_the_requested_one() {
         let cases = [
             ("jsonpath={.status.readyReplicas}", true),
             ("jsonpath={.status.readyReplicas}=3", true),

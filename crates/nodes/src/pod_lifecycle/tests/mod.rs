@@ -118,7 +118,7 @@ impl TestPod {
             pod_address: "10.128.0.7",
             images: &self.images,
             references: &references,
-            room: None,
+            capacity: None,
         };
         let synced = sync(&pod, run, &node, now);
         let mut lines = problems

@@ -69,7 +69,7 @@ fn is_over(status: &wire::PodStatus) -> bool {
 
 proptest! {
     #[test]
-    fn restarts_only_grow_ends_are_final_and_deletions_are_carried_out(
+    fn restarts_do_not_decrease_terminations_are_final_and_deletions_complete(
         spec in spec(),
         annotations in annotations(),
         steps in prop::collection::vec(step(), 1..40),

@@ -9,8 +9,8 @@ use k8s_openapi::api::core::v1 as wire;
 
 use super::super::{
     Completion, ContainerAmounts, ContainerExit, ContainerIdentity, ContainerProbe, Eviction, FoundContainer,
-    FoundPod, NodeContext, NodeRoom, Pod, PodRun, ProbeResult, References, ResourceRoom, RuntimeAction,
-    RuntimeReport, StartFailure, StartStep, StartedContainer, sync,
+    FoundPod, NodeCapacity, NodeContext, Pod, PodRun, ProbeResult, References, ResourceCapacity,
+    RuntimeAction, RuntimeReport, StartFailure, StartStep, StartedContainer, sync,
 };
 use super::{START, shown};
 
@@ -24,7 +24,7 @@ pub(super) struct RealPod {
     pub(super) wake: Option<Timestamp>,
     pub(super) completion: Completion,
     pub(super) seconds: i64,
-    pub(super) room: Option<NodeRoom>,
+    pub(super) capacity: Option<NodeCapacity>,
 }
 
 impl RealPod {
@@ -44,7 +44,7 @@ impl RealPod {
             wake: None,
             completion: Completion::Active,
             seconds: 0,
-            room: None,
+            capacity: None,
         };
         real.sync();
         real
@@ -60,7 +60,7 @@ impl RealPod {
             pod_address: "10.0.0.7",
             images: &BTreeSet::new(),
             references: &References::default(),
-            room: self.room,
+            capacity: self.capacity,
         };
         let synced = sync(&self.pod(), self.run.clone(), &node, at(self.seconds));
         self.events
@@ -412,14 +412,14 @@ fn a_pod_that_is_evicted_for_its_own_limit_is_not_disrupted_and_has_its_grace() 
 
 /// As recorded from a kubelet 1.37: a rejected pod has neither conditions nor containers.
 #[test]
-fn a_pod_that_the_node_has_no_room_for_is_not_started() {
+fn a_pod_beyond_the_capacity_of_the_node_is_not_started() {
     let container = json!({"name": "web", "image": "nginx:1", "resources": {"requests": {"cpu": "500m"}}});
     let mut pod = RealPod::of(&json!({"containers": [container]}));
     pod.run = PodRun::resume(&pod.pod(), &wire::PodStatus::default(), &FoundPod::default(), at(0));
-    let of = |allocatable, used| ResourceRoom { allocatable, used };
-    let room = |used| NodeRoom { cpu: of(2_000_000_000, used), memory: of(0, 0) };
-    assert_eq!(pod.pod().rejection(&room(1_500_000_000)), None);
-    let rejection = pod.pod().rejection(&room(1_900_000_000)).unwrap();
+    let of = |allocatable, used| ResourceCapacity { allocatable, used };
+    let capacity = |used| NodeCapacity { cpu: of(2_000_000_000, used), memory: of(0, 0) };
+    assert_eq!(pod.pod().rejection(&capacity(1_500_000_000)), None);
+    let rejection = pod.pod().rejection(&capacity(1_900_000_000)).unwrap();
     pod.report(RuntimeReport::Rejected(rejection));
     assert_eq!(pod.actions, [RuntimeAction::StopSandbox], "although it does not exist");
     let PodStatusEnd { phase, reason, message } = PodStatusEnd::of(&pod.status);

@@ -5,7 +5,8 @@ use std::time::Duration;
 use gantry_json::{Value, json};
 
 use super::super::{
-    ContainerAmounts, FoundContainer, FoundPod, NodeRoom, PodRun, ResourceRoom, RuntimeAction, RuntimeReport,
+    ContainerAmounts, FoundContainer, FoundPod, NodeCapacity, PodRun, ResourceCapacity, RuntimeAction,
+    RuntimeReport,
 };
 use super::real::{RealPod, at, identity, web};
 
@@ -21,10 +22,10 @@ fn running(resources: &Value, policy: &Value) -> RealPod {
 }
 
 /// A node with four CPUs, of which other pods use two.
-fn four_cpus() -> NodeRoom {
-    NodeRoom {
-        cpu: ResourceRoom { allocatable: 4 * BILLION, used: 2 * BILLION },
-        memory: ResourceRoom { allocatable: 8192 * BILLION, used: 0 },
+fn four_cpus() -> NodeCapacity {
+    NodeCapacity {
+        cpu: ResourceCapacity { allocatable: 4 * BILLION, used: 2 * BILLION },
+        memory: ResourceCapacity { allocatable: 8192 * BILLION, used: 0 },
     }
 }
 
@@ -77,7 +78,7 @@ fn change(resources: &Value) -> RuntimeAction {
 #[test]
 fn the_resources_of_a_running_container_are_changed() {
     let mut pod = running(&cpu("1"), &json!([]));
-    pod.room = Some(four_cpus());
+    pod.capacity = Some(four_cpus());
     pod.resize(&cpu("2"));
     assert_eq!(pod.actions, [change(&cpu("2"))]);
     assert_eq!(pod.cpus(), ("2".to_owned(), "1".to_owned(), vec!["PodResizeInProgress".to_owned()]));
@@ -97,7 +98,7 @@ fn the_resources_of_a_running_container_are_changed() {
 }
 
 #[test]
-fn a_container_is_restarted_for_a_change_if_its_policy_says_so() {
+fn a_container_is_restarted_for_a_resize_if_its_policy_requires_it() {
     let mut pod = running(&cpu("1"), &json!([{"resourceName": "cpu", "restartPolicy": "RestartContainer"}]));
     pod.object["spec"]["restartPolicy"] = json!("OnFailure");
     pod.resize(&cpu("2"));
@@ -110,9 +111,9 @@ fn a_container_is_restarted_for_a_change_if_its_policy_says_so() {
 }
 
 #[test]
-fn what_the_node_has_no_room_for_is_not_allocated() {
+fn resources_beyond_the_capacity_of_the_node_are_not_allocated() {
     let mut pod = running(&cpu("1"), &json!([]));
-    pod.room = Some(four_cpus());
+    pod.capacity = Some(four_cpus());
     pod.resize(&cpu("3"));
     assert_eq!(pod.cpus(), ("1".to_owned(), "1".to_owned(), vec!["PodResizePending Deferred".to_owned()]));
     let condition = pod.status.conditions.iter().flatten().last().unwrap();
@@ -125,7 +126,7 @@ fn what_the_node_has_no_room_for_is_not_allocated() {
          requested: 3000, used: 2000, capacity: 4000\"}"
     );
     assert!(pod.wake.is_some(), "other pods may end");
-    pod.room.as_mut().unwrap().cpu.used = BILLION;
+    pod.capacity.as_mut().unwrap().cpu.used = BILLION;
     pod.after(15);
     assert_eq!(pod.actions, [change(&cpu("3"))]);
 }
@@ -159,7 +160,7 @@ fn a_restarted_agent_carries_out_the_change_that_was_allocated() {
 
 /// As recorded from a kubelet 1.37.
 #[test]
-fn the_pod_has_what_its_containers_need_that_run_together() {
+fn the_resources_of_a_pod_are_those_of_concurrent_containers() {
     let container =
         |name: &str, resources: Value| json!({"name": name, "image": "nginx:1", "resources": resources});
     let init = container("init", json!({"requests": {"cpu": "500m"}}));

@@ -65,7 +65,7 @@ fn an_unready_pod_names_its_unready_containers() {
 }
 
 #[test]
-fn an_image_on_the_node_is_not_pulled_again_unless_asked() {
+fn an_image_on_the_node_is_not_pulled_again_unless_the_policy_is_always() {
     let mut pod = TestPod::of(&json!({}));
     pod.images.insert("nginx:1".to_owned());
     let story = pod.until(10).take_story();
@@ -82,7 +82,7 @@ fn an_image_on_the_node_is_not_pulled_again_unless_asked() {
 }
 
 #[test]
-fn init_containers_run_to_their_end_one_by_one_beside_sidecars() {
+fn init_containers_run_to_completion_one_by_one_while_sidecars_run() {
     let mut pod = TestPod::of(&json!({"initContainers": [
         {"name": "first", "image": "x:1"},
         {"name": "proxy", "image": "p:1", "restartPolicy": "Always"},

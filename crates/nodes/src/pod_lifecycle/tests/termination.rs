@@ -63,7 +63,7 @@ fn without_grace_the_pod_ends_at_once() {
 }
 
 #[test]
-fn a_task_ends_as_its_restart_policy_says() {
+fn a_completed_pod_has_the_phase_of_its_restart_policy() {
     let ends = |policy: &str, annotations: &[(&str, &str)]| {
         let mut pod = TestPod::of(&json!({"restartPolicy": policy})).annotated(annotations);
         pod.until(30);

@@ -158,12 +158,12 @@ impl Usage {
     pub(crate) fn add_claim(&mut self, claim: &Value) {
         self.count("persistentvolumeclaims");
         let spec = &claim["spec"];
-        let room = quantity(&spec["resources"]["requests"]["storage"]).unwrap_or(Quantity::ZERO);
-        self.add("requests.storage", room);
+        let storage = quantity(&spec["resources"]["requests"]["storage"]).unwrap_or(Quantity::ZERO);
+        self.add("requests.storage", storage);
         let class = spec["storageClassName"].as_str().unwrap_or_default();
         if !class.is_empty() {
             self.add(&format!("{class}.storageclass.storage.k8s.io/persistentvolumeclaims"), Quantity::ONE);
-            self.add(&format!("{class}.storageclass.storage.k8s.io/requests.storage"), room);
+            self.add(&format!("{class}.storageclass.storage.k8s.io/requests.storage"), storage);
         }
     }
 }

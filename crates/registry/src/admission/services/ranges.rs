@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_has_neither_its_first_nor_its_last_address_to_give() {
+    fn the_first_and_last_address_of_a_range_are_not_allocated() {
         let range: AddressRange = "10.0.0.77/30".parse().unwrap();
         assert_eq!((range.to_string().as_str(), range.size()), ("10.0.0.76/30", 2));
         assert_eq!((range.first(), range.nth(1)), (Ipv4Addr::new(10, 0, 0, 77), Ipv4Addr::new(10, 0, 0, 78)));

@@ -78,7 +78,7 @@ mod tests {
 
     /// Appendix C: an autoscaler's targets.
     #[test]
-    fn an_autoscaler_says_what_it_measures() {
+    fn the_row_of_an_autoscaler_has_its_targets() {
         let cpu =
             json!({"type": "Resource", "resource": {"name": "cpu", "target": {"averageUtilization": 80}}});
         let measured = json!({"resource": {"current": {"averageUtilization": 35}}});

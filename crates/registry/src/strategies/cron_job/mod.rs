@@ -17,7 +17,7 @@ const COLUMNS: &[TableColumn] = &[
     column::NAME,
     column::text("Schedule").text_at("spec.schedule"),
     column::text("Timezone").text_or("spec.timeZone", "<none>"),
-    column::truth("Suspend").computed(|object, _| {
+    column::boolean("Suspend").computed(|object, _| {
         json!(match cell::at(object, "spec.suspend").as_bool() {
             Some(true) => "True",
             Some(false) => "False",
@@ -70,7 +70,7 @@ mod tests {
 
     /// Appendix C: the row of a CronJob that has run.
     #[test]
-    fn a_cron_job_says_when_it_ran() {
+    fn the_row_of_a_cron_job_has_its_last_run() {
         let cron = json!({
             "spec": {"schedule": "@daily", "suspend": false},
             "status": {"lastScheduleTime": "2026-01-01T00:00:00Z", "active": [{}]},

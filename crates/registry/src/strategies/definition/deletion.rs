@@ -7,7 +7,7 @@
 use gantry_json::{Value, json};
 
 use crate::Timestamp;
-use crate::custom::condition::{DefinitionCondition, Truth};
+use crate::custom::condition::{ConditionStatus, DefinitionCondition};
 use crate::custom::{CLEANUP, condition, storage_version};
 use crate::kinds::Kind;
 use crate::lifecycle::DeleteOptions;
@@ -33,7 +33,7 @@ fn begin_deletion(stored: &Value, now: Timestamp) -> Value {
     metadata_mut(&mut object).insert("deletionTimestamp", json!(now.to_string()));
     let pending = DefinitionCondition {
         name: condition::TERMINATING,
-        truth: Truth::True,
+        status: ConditionStatus::True,
         reason: "InstanceDeletionPending",
         message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon"
             .into(),

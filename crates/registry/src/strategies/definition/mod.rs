@@ -25,7 +25,7 @@ const COLUMNS: &[TableColumn] = &[
             cell::list(object, "spec.names.shortNames").iter().filter_map(Value::as_str).collect();
         json!(short.join(","))
     }),
-    column::wide_truth("Established")
+    column::wide_boolean("Established")
         .computed(|object, _| json!(cell::has_condition(object, "Established", "True"))),
 ];
 

@@ -49,7 +49,7 @@ mod tests {
 
     /// Appendix C: an Ingress without hosts is shown with `*`.
     #[test]
-    fn an_ingress_without_hosts_is_for_all() {
+    fn an_ingress_without_hosts_shows_an_asterisk() {
         let plain = json!({"spec": {"rules": [{}]}});
         assert_eq!(STRATEGY.rows.cells(&plain, NOW)[1..5], ["<none>", "*", "", "80"]);
     }

@@ -172,7 +172,7 @@ mod tests {
 
     /// Appendix C: the status of Jobs, by the precedence of their conditions.
     #[test]
-    fn a_job_says_how_it_ended_before_anything_else() {
+    fn the_status_of_a_job_is_its_final_condition_first() {
         let with = |types: &[&str]| {
             let conditions: Vec<_> =
                 types.iter().map(|kind| json!({"type": kind, "status": "True"})).collect();
@@ -189,7 +189,7 @@ mod tests {
 
     /// Appendix C: the duration of a Job ends at its completion time.
     #[test]
-    fn a_job_that_is_over_took_as_long_as_it_took() {
+    fn the_duration_of_a_finished_job_does_not_grow() {
         let mut job = json!({"status": {"startTime": "2026-01-01T00:00:00Z"}});
         assert_eq!(duration(&job, NOW), "5m");
         job["status"]["completionTime"] = json!("2026-01-01T00:00:42Z");

@@ -215,7 +215,7 @@ mod tests {
 
     /// Appendix C, rule 3: a finished container does not hide that another one runs, or that another one failed.
     #[test]
-    fn completed_is_only_said_when_all_is_well_and_over() {
+    fn completed_is_shown_only_if_all_containers_succeeded() {
         let completed = json!({"state": {"terminated": {"exitCode": 0, "reason": "Completed"}}});
         let running = json!({"ready": true, "state": {"running": {}}});
         let unready = json!({"ready": false, "state": {"running": {}}});
@@ -228,7 +228,7 @@ mod tests {
 
     /// Appendix C: the restarts of a Pod include the age of the last one, if that is known.
     #[test]
-    fn restarts_say_when_the_last_one_was() {
+    fn restarts_have_the_age_of_the_last_one() {
         let restarted = json!({
             "restartCount": 3, "ready": true, "state": {"running": {}},
             "lastState": {"terminated": {"exitCode": 1, "finishedAt": "2026-01-01T00:00:00Z"}},

@@ -11,15 +11,15 @@ use crate::validation::warnings;
 
 const DRIVER_COLUMNS: &[TableColumn] = &[
     column::NAME,
-    column::truth("AttachRequired").computed(|object, _| {
+    column::boolean("AttachRequired").computed(|object, _| {
         let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
         is("spec.attachRequired", true)
     }),
-    column::truth("PodInfoOnMount").computed(|object, _| {
+    column::boolean("PodInfoOnMount").computed(|object, _| {
         let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
         is("spec.podInfoOnMount", false)
     }),
-    column::truth("StorageCapacity").computed(|object, _| {
+    column::boolean("StorageCapacity").computed(|object, _| {
         let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
         is("spec.storageCapacity", false)
     }),
@@ -29,7 +29,7 @@ const DRIVER_COLUMNS: &[TableColumn] = &[
             tokens => cell::joined(tokens, "audience"),
         })
     }),
-    column::truth("RequiresRepublish").computed(|object, _| {
+    column::boolean("RequiresRepublish").computed(|object, _| {
         let is = |field: &str, absent: bool| json!(cell::at(object, field).as_bool().unwrap_or(absent));
         is("spec.requiresRepublish", false)
     }),

@@ -12,7 +12,7 @@ const COLUMNS: &[TableColumn] = &[
     column::named("Attacher").text_at("spec.attacher"),
     column::text("PV").text_at("spec.source.persistentVolumeName"),
     column::text("Node").text_at("spec.nodeName"),
-    column::truth("Attached").computed(|object, _| json!(cell::at(object, "status.attached") == true)),
+    column::boolean("Attached").computed(|object, _| json!(cell::at(object, "status.attached") == true)),
     column::AGE,
 ];
 

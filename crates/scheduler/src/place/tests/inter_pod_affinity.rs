@@ -70,7 +70,7 @@ fn namespaces_may_be_named_or_selected() {
 }
 
 #[test]
-fn a_pod_goes_to_the_domain_of_its_affinity() {
+fn a_pod_is_scheduled_to_the_domain_of_its_affinity() {
     let mut cluster = cluster(&[in_zone("a", "east"), in_zone("b", "west"), in_zone("c", "west")]);
     let affinity_to_cache = affinity("podAffinity", &json!([term("cache", "zone")]));
     let web = labelled(pod("web", &affinity_to_cache), "web");

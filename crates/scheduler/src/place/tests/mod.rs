@@ -165,7 +165,7 @@ fn a_node_takes_no_more_pods_than_allocatable() {
 }
 
 #[test]
-fn a_pod_goes_only_to_nodes_that_its_selector_and_affinity_match() {
+fn a_pod_is_scheduled_only_to_nodes_that_its_selector_and_affinity_match() {
     let labelled = |name, labels: Value| with(node(name), "/metadata/labels", &labels);
     let cluster = cluster(&[
         labelled("a", json!({"disk": "ssd", "zone": "east", "cores": "8"})),
@@ -275,7 +275,7 @@ fn replicas_of_one_controller_are_spread() {
 }
 
 #[test]
-fn pods_go_to_the_node_with_most_free_resources() {
+fn pods_are_scheduled_to_the_node_with_most_free_resources() {
     let mut cluster = cluster(&[node("a"), node("b")]);
     let nodes: Vec<_> = (0..4).map(|n| schedule(&mut cluster, &pod(&format!("p{n}"), &json!({})))).collect();
     assert_eq!(nodes, ["a", "b", "a", "b"], "pods without requests count in scoring, too");

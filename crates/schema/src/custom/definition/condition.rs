@@ -21,7 +21,7 @@ pub struct DefinitionCondition<'a> {
     /// The type, such as `Established`.
     pub name: &'static str,
     /// The status.
-    pub truth: Truth,
+    pub status: ConditionStatus,
     /// The reason, in one word.
     pub reason: &'static str,
     /// The message.
@@ -31,7 +31,7 @@ pub struct DefinitionCondition<'a> {
 /// The status of a condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the words of Kubernetes")]
-pub enum Truth {
+pub enum ConditionStatus {
     True,
     False,
 }
@@ -57,7 +57,7 @@ pub fn set(status: &mut Value, condition: &DefinitionCondition<'_>, now: Timesta
     }
     let Some(list) = list.as_array_mut() else { return };
     let written = json!({
-        "type": condition.name, "status": condition.truth.word(), "lastTransitionTime": now.to_string(),
+        "type": condition.name, "status": condition.status.word(), "lastTransitionTime": now.to_string(),
         "reason": condition.reason, "message": condition.message,
     });
     let Some(before) = list.iter_mut().find(|before| before["type"] == condition.name) else {
@@ -71,7 +71,7 @@ pub fn set(status: &mut Value, condition: &DefinitionCondition<'_>, now: Timesta
     }
 }
 
-impl Truth {
+impl ConditionStatus {
     fn word(self) -> &'static str {
         match self {
             Self::True => "True",

@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 use gantry_json::{Map, Value, json};
 
 use super::condition::{
-    self, APPROVED, DefinitionCondition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING, Truth,
+    self, APPROVED, ConditionStatus, DefinitionCondition, ESTABLISHED, NAMES_ACCEPTED, TERMINATING,
 };
 use super::{CLEANUP, approval, certificates};
 use crate::kinds::kinds;
@@ -67,15 +67,16 @@ pub fn end(definition: &Value, objects_left: usize, now: Timestamp) -> Ending {
         return Ending::Nothing;
     }
     let was_served = condition::holds(definition, ESTABLISHED);
-    let (truth, reason, message) = match objects_left {
-        _ if !was_served => (Truth::False, "NeverEstablished", "resource was never established"),
-        0 => (Truth::False, "InstanceDeletionCompleted", "removed all instances"),
-        _ => (Truth::True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
+    let (condition_status, reason, message) = match objects_left {
+        _ if !was_served => (ConditionStatus::False, "NeverEstablished", "resource was never established"),
+        0 => (ConditionStatus::False, "InstanceDeletionCompleted", "removed all instances"),
+        _ => (ConditionStatus::True, "InstanceDeletionInProgress", "CustomResource deletion is in progress"),
     };
     let mut ended = definition.clone();
-    let terminating = DefinitionCondition { name: TERMINATING, truth, reason, message: message.into() };
+    let terminating =
+        DefinitionCondition { name: TERMINATING, status: condition_status, reason, message: message.into() };
     condition::set(&mut ended["status"], &terminating, now);
-    if truth == Truth::True {
+    if condition_status == ConditionStatus::True {
         return if ended == *definition { Ending::Nothing } else { Ending::Wait(ended) };
     }
     let kept: Vec<_> = held.iter().filter(|finalizer| *finalizer != CLEANUP).cloned().collect();
@@ -92,8 +93,12 @@ pub fn end(definition: &Value, objects_left: usize, now: Timestamp) -> Ending {
 /// The step after a failed deletion of the objects of a definition.
 pub fn hold(definition: &Value, why: &str, now: Timestamp) -> Ending {
     let message = format!("could not list instances: {why}").into();
-    let failed =
-        DefinitionCondition { name: TERMINATING, truth: Truth::True, reason: DELETION_FAILED, message };
+    let failed = DefinitionCondition {
+        name: TERMINATING,
+        status: ConditionStatus::True,
+        reason: DELETION_FAILED,
+        message,
+    };
     let mut held = definition.clone();
     condition::set(&mut held["status"], &failed, now);
     if held == *definition { Ending::Nothing } else { Ending::Wait(held) }
@@ -184,28 +189,38 @@ impl Taken {
 }
 
 fn accept(status: &mut Value, conflict: Conflict, now: Timestamp) {
-    let (truth, reason, message) = match conflict {
-        Some((reason, message)) => (Truth::False, reason, message),
-        None => (Truth::True, "NoConflicts", "no conflicts found".to_owned()),
+    let (condition_status, reason, message) = match conflict {
+        Some((reason, message)) => (ConditionStatus::False, reason, message),
+        None => (ConditionStatus::True, "NoConflicts", "no conflicts found".to_owned()),
     };
-    let accepted = DefinitionCondition { name: NAMES_ACCEPTED, truth, reason, message: message.into() };
+    let accepted = DefinitionCondition {
+        name: NAMES_ACCEPTED,
+        status: condition_status,
+        reason,
+        message: message.into(),
+    };
     condition::set(status, &accepted, now);
     // Established definitions stay established, with their accepted names.
-    if truth == Truth::False && condition::find(status, ESTABLISHED).is_none() {
+    if condition_status == ConditionStatus::False && condition::find(status, ESTABLISHED).is_none() {
         let message = "not all names are accepted".into();
-        let not =
-            DefinitionCondition { name: ESTABLISHED, truth: Truth::False, reason: "NotAccepted", message };
+        let not = DefinitionCondition {
+            name: ESTABLISHED,
+            status: ConditionStatus::False,
+            reason: "NotAccepted",
+            message,
+        };
         condition::set(status, &not, now);
     }
 }
 
 fn established(definition: &Value) -> DefinitionCondition<'static> {
     let bundle = &definition["spec"]["conversion"]["webhook"]["clientConfig"]["caBundle"];
-    let (truth, reason, message) = match certificates::problem(bundle.as_str().unwrap_or_default()) {
-        None => (Truth::True, "InitialNamesAccepted", "the initial names have been accepted"),
-        Some(_) => (Truth::False, "InvalidCABundle", "The conversion webhook CABundle is invalid"),
+    let (condition_status, reason, message) = match certificates::problem(bundle.as_str().unwrap_or_default())
+    {
+        None => (ConditionStatus::True, "InitialNamesAccepted", "the initial names have been accepted"),
+        Some(_) => (ConditionStatus::False, "InvalidCABundle", "The conversion webhook CABundle is invalid"),
     };
-    DefinitionCondition { name: ESTABLISHED, truth, reason, message: message.into() }
+    DefinitionCondition { name: ESTABLISHED, status: condition_status, reason, message: message.into() }
 }
 
 fn approved(definition: &Value) -> Option<DefinitionCondition<'static>> {
@@ -213,13 +228,13 @@ fn approved(definition: &Value) -> Option<DefinitionCondition<'static>> {
         return None;
     }
     let (approval, why) = approval::of(definition);
-    let (truth, reason) = match approval {
-        approval::Approval::Approved => (Truth::True, "ApprovedAnnotation"),
-        approval::Approval::Bypassed => (Truth::False, "UnapprovedAnnotation"),
-        approval::Approval::Invalid => (Truth::False, "InvalidAnnotation"),
-        approval::Approval::Missing => (Truth::False, "MissingAnnotation"),
+    let (condition_status, reason) = match approval {
+        approval::Approval::Approved => (ConditionStatus::True, "ApprovedAnnotation"),
+        approval::Approval::Bypassed => (ConditionStatus::False, "UnapprovedAnnotation"),
+        approval::Approval::Invalid => (ConditionStatus::False, "InvalidAnnotation"),
+        approval::Approval::Missing => (ConditionStatus::False, "MissingAnnotation"),
     };
-    Some(DefinitionCondition { name: APPROVED, truth, reason, message: why.into() })
+    Some(DefinitionCondition { name: APPROVED, status: condition_status, reason, message: why.into() })
 }
 
 fn in_use(name: &str) -> String {

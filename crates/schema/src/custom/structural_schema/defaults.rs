@@ -85,7 +85,7 @@ mod tests {
     /// Appendix E: defaults come from the schema, also those inside defaults; absent objects are not created for them.
     /// Setting defaults again changes nothing.
     #[test]
-    fn what_is_left_out_is_filled_in() {
+    fn absent_values_get_defaults() {
         let mode = json!({"type": "object", "properties": {"mode": {"type": "string", "default": "auto"}}});
         let mut with_default = mode.clone();
         with_default["default"] = json!({});
@@ -122,7 +122,7 @@ mod tests {
 
     /// Appendix E: a `null` that is not allowed is removed, except from lists.
     #[test]
-    fn null_is_removed_where_it_may_not_stand() {
+    fn null_is_removed_from_fields_that_are_not_nullable() {
         let structure = StructuralSchema::read(&json!({"type": "object", "properties": {
             "no": {"type": "string"}, "yes": {"type": "string", "nullable": true},
             "map": {"type": "object", "additionalProperties": {"type": "string"}},

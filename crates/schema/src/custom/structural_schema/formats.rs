@@ -114,7 +114,7 @@ mod tests {
 
     /// Appendix E: valid and invalid strings of each format.
     #[test]
-    fn texts_have_formats() {
+    fn string_formats_are_validated() {
         let table: [(&str, &[&str], &[&str]); 26] = [
             ("bsonobjectid", &["507f1f77bcf86cd799439011"], &["507f1f77bcf86cd79943901", "z"]),
             ("byte", &["aGk=", "aGVsbG8h", "YQ=="], &["", "a", "a-b=", "YQ==YQ=="]),
@@ -172,7 +172,7 @@ mod tests {
 
     /// Appendix E: an unknown format, or one of another type, is ignored.
     #[test]
-    fn other_formats_mean_nothing() {
+    fn unknown_formats_are_ignored() {
         assert_eq!(Format::read("colour", Some(SchemaType::String)), None);
         assert_eq!(Format::read("int32", Some(SchemaType::String)), None);
         assert_eq!(Format::read("date", Some(SchemaType::Integer)), None);

@@ -146,7 +146,7 @@ mod tests {
 
     /// Errors contain the path of their value, so only a few are reported below a long key.
     #[test]
-    fn errors_below_a_long_key_are_cut_short() {
+    fn errors_below_a_long_key_are_truncated() {
         let strings = json!({"type": "array", "items": {"type": "string"}, "x-kubernetes-list-type": "set"});
         let structure = StructuralSchema::read(&json!({"type": "object", "additionalProperties": strings}));
         let object =

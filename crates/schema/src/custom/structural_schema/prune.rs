@@ -121,7 +121,7 @@ mod tests {
 
     /// Appendix E: undeclared fields are removed and returned at any depth; version, kind and metadata are kept.
     #[test]
-    fn what_is_not_declared_is_removed_and_named() {
+    fn undeclared_fields_are_pruned_and_returned() {
         let schema = json!({"type": "object", "properties": {"spec": {"type": "object", "properties": {
             "size": {"type": "integer"},
             "list": {"type": "array", "items": {"type": "object", "properties": {"name": {"type": "string"}}}},
@@ -179,7 +179,7 @@ mod tests {
 
     /// Appendix E: an embedded object keeps version, kind and metadata without declaring them.
     #[test]
-    fn embedded_objects_keep_what_every_object_has() {
+    fn embedded_objects_keep_api_version_kind_and_metadata() {
         let schema = json!({"type": "object", "properties": {"template": {
             "type": "object", "x-kubernetes-embedded-resource": true, "properties": {"spec": {"type": "object"}},
         }}});
@@ -195,7 +195,7 @@ mod tests {
 
     /// Appendix E: with `additionalProperties: true` or without `items`, nothing is declared in the nested objects.
     #[test]
-    fn any_member_is_not_any_object() {
+    fn additional_properties_keep_one_level_of_unknown_fields() {
         let schema = json!({"type": "object", "properties": {
             "any": {"type": "object", "additionalProperties": true}, "list": {"type": "array"},
         }});

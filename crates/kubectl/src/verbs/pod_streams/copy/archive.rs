@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_arrives_as_it_was_but_for_links() {
+    fn a_directory_is_copied_without_links() {
         let scratch = Scratch::new("directory");
         let source = scratch.0.join("source");
         let long = "x".repeat(120);
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leads_outside_is_left_out() {
+    fn paths_outside_the_destination_are_skipped() {
         let scratch = Scratch::new("outside");
         let mut builder = Builder::new(Vec::new());
         let mut header = Header::new_gnu();

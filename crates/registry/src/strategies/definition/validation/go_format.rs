@@ -69,7 +69,9 @@ fn typed(kind: &Type, value: &Value) -> String {
             let shown = entries.iter().map(|(key, value)| format!("{}:{}", json!(key), typed(inner, value)));
             format!("{{{}}}", shown.collect::<Vec<_>>().join(","))
         }
-        (Type::Or(Other::Bool, _), Value::Bool(truth)) => format!("{{\"Allows\":{truth},\"Schema\":null}}"),
+        (Type::Or(Other::Bool, _), Value::Bool(boolean)) => {
+            format!("{{\"Allows\":{boolean},\"Schema\":null}}")
+        }
         (Type::Or(Other::Bool, id), _) => format!("{{\"Allows\":true,\"Schema\":{}}}", object(*id, value)),
         (Type::Or(Other::List, id), Value::Array(values)) => {
             format!("{{\"Schema\":null,\"JSONSchemas\":{}}}", each(&Type::Message(*id), values))

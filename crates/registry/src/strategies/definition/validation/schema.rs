@@ -75,18 +75,18 @@ pub(super) fn any(schema: &Value, is: &dyn Fn(&Value) -> bool) -> bool {
 }
 
 /// Visits a schema and all schemas in it.
-pub(super) fn each(schema: &Value, look: &mut dyn FnMut(&Value)) {
+pub(super) fn each(schema: &Value, visit: &mut dyn FnMut(&Value)) {
     if !schema.is_object() {
         return;
     }
-    look(schema);
+    visit(schema);
     for field in ["items", "allOf", "anyOf", "oneOf", "not"] {
         let inner = &schema[field];
-        inner.as_array().into_iter().flatten().for_each(|inner| each(inner, look));
-        each(inner, look);
+        inner.as_array().into_iter().flatten().for_each(|inner| each(inner, visit));
+        each(inner, visit);
     }
-    members(schema, "properties").for_each(|(_, inner)| each(inner, look));
-    each(&schema["additionalProperties"], look);
+    members(schema, "properties").for_each(|(_, inner)| each(inner, visit));
+    each(&schema["additionalProperties"], visit);
 }
 
 /// The context of a schema.

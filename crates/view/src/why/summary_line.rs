@@ -10,19 +10,19 @@ use crate::snapshot::Exit;
 
 impl Reason {
     /// A clause that begins in lower case.
-    pub fn sentence(&self, now: Timestamp) -> String {
+    pub fn summary_line(&self, now: Timestamp) -> String {
         self.about_containers().unwrap_or_else(|| match self {
             Self::ReadinessGate { gates } => format!("readiness gate {} is not met", gates.join(", ")),
-            Self::Unschedulable { obstacles } if obstacles.is_empty() => "no node takes the pod".to_owned(),
+            Self::Unschedulable { obstacles } if obstacles.is_empty() => "no node fits the pod".to_owned(),
             Self::Unschedulable { obstacles } => {
-                format!("no node takes the pod: {}", scheduling::description(obstacles))
+                format!("no node fits the pod: {}", scheduling::description(obstacles))
             }
             Self::SchedulingGate { gates } => {
                 format!("scheduling gate {} has not been removed", gates.join(", "))
             }
             Self::NoScheduler { waited, scheduler } => {
                 let scheduler = scheduler.as_ref().map(|name| format!(" named {name}")).unwrap_or_default();
-                format!("no scheduler{scheduler} has looked for a node for {}", span(*waited))
+                format!("no scheduler{scheduler} has processed it for {}", span(*waited))
             }
             Self::NodeSilent { waited } => {
                 format!("the node has reported nothing about the pod for {}", span(*waited))
@@ -35,8 +35,8 @@ impl Reason {
                 format!("ready, but must be for {seconds}s (minReadySeconds){}", next.unwrap_or_default())
             }
             Self::Terminating { overdue, finalizers } => match (overdue, finalizers.as_slice()) {
-                (_, [_, ..]) => format!("still there, held by finalizer {}", finalizers.join(", ")),
-                (Some(overdue), []) => format!("still there, {} past their grace period", span(*overdue)),
+                (_, [_, ..]) => format!("not deleted yet, held by finalizer {}", finalizers.join(", ")),
+                (Some(overdue), []) => format!("not deleted yet, {} past their grace period", span(*overdue)),
                 (None, []) => "shutting down".to_owned(),
             },
             Self::Deleting { kind, finalizers, waited } => deleting(kind, finalizers, waited.as_ref()),
@@ -63,7 +63,7 @@ impl Reason {
                     format!("; it was killed, probably for exceeding its memory limit of {limit}")
                 });
                 format!(
-                    "container {container} crashes again and again: {times}{}{}",
+                    "container {container} is in a crash loop: {times}{}{}",
                     ending.unwrap_or_default(),
                     limit.unwrap_or_default()
                 )
@@ -102,7 +102,7 @@ impl Reason {
                     count(*remaining, "old pod")
                 )
             }
-            Self::Quota { quota } => format!("quota {quota} allows no more"),
+            Self::Quota { quota } => format!("quota {quota} is exhausted"),
             Self::ServiceAccount { name } => {
                 format!("pods cannot be created: service account {name} does not exist")
             }
@@ -111,7 +111,7 @@ impl Reason {
             Self::SelectorConflict { with } => {
                 format!("the selector also matches what belongs to {}", with.join(", "))
             }
-            Self::InvalidField { field } => format!("{field} cannot be followed"),
+            Self::InvalidField { field } => format!("{field} is not supported"),
             Self::SurgeLimit { total, limit } => {
                 format!("at the surge limit: {total} pods of at most {limit}")
             }

@@ -13,7 +13,7 @@ fn settled(did: AttemptAction, why: AttemptReason) -> String {
 
 /// G4.5: the reason for keeping a pod names its owners.
 #[test]
-fn a_result_says_what_was_done_and_why_no_more() {
+fn a_result_has_the_actions_and_the_reason() {
     let (web, shop) = (reference(&replica_set("web")), reference(&deployment("shop")));
     let lost = Owners { dangling: vec![web.clone()], waiting: vec![shop.clone()], solid: Vec::new() };
     for (sentence, expected) in [
@@ -69,7 +69,7 @@ fn errors_name_the_object_and_the_message() {
 
 /// G4.2: the message for a reference of a cluster-scoped object to a namespaced owner.
 #[test]
-fn a_namespaced_owner_of_a_cluster_scoped_object_is_called_that() {
+fn a_namespaced_owner_of_a_cluster_scoped_object_is_reported() {
     let n = node("n").owned_by(&replica_set("web"));
     let mut memory = Memory::of(&[&n]);
     let step = memory.attempt(&n);

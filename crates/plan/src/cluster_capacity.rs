@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_pods_use_is_not_left_on_a_node() {
+    fn resources_of_other_pods_are_not_free_on_a_node() {
         let ready = json!([{"type": "Ready", "status": "True"}]);
         let node = json!({
             "metadata": {"name": "a", "labels": {"zone": "west"}},
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_other_pods_of_the_namespace_use_is_not_left_of_a_quota() {
+    fn usage_of_other_pods_is_subtracted_from_a_quota() {
         let hard = json!({"pods": "5", "requests.cpu": "4", "limits.cpu": "6", "count/secrets": "3"});
         let quota = json!({"metadata": {"name": "q", "namespace": "shop"}, "spec": {"hard": hard}});
         let other_pods = vec![pod("shop", "a", "Running", "1500m"), pod("x", "a", "Running", "1")];

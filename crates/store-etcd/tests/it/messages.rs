@@ -25,7 +25,7 @@ fn why(error: Error) -> String {
 
 /// A write to an etcd that is down was never sent: the error is returned at once, and is not an unknown outcome.
 #[tokio::test]
-async fn etcd_that_is_down_is_said_to_be_out_of_reach() {
+async fn unreachable_etcd_has_its_message() {
     let url = format!("http://127.0.0.1:{}", free_port());
     let store = EtcdStore::new(&with_short_timeouts(&url)).unwrap();
     for error in [
@@ -41,17 +41,17 @@ async fn etcd_that_is_down_is_said_to_be_out_of_reach() {
 
 /// Every request has a deadline, and the message names the timeout and the member.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn etcd_that_does_not_answer_in_time_is_said_to_be_slow() {
+async fn an_etcd_timeout_has_its_message() {
     let etcd = Etcd::quick();
     let proxy = Proxy::to(&etcd.urls()[0]).await;
     let store = open(&with_short_timeouts(proxy.url())).await;
     proxy.drop_responses(true);
     let why = why(store.get(&key("/a")).await.unwrap_err());
-    assert!(why.contains("no answer within") && why.contains(proxy.url()), "{why}");
+    assert!(why.contains("no response within") && why.contains(proxy.url()), "{why}");
 }
 
 #[tokio::test]
-async fn what_is_not_etcd_is_said_not_to_be() {
+async fn a_server_that_is_not_etcd_has_its_message() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move {

@@ -10,7 +10,7 @@ const WIDGET_DEFINITION: &str = "/apis/apiextensions.k8s.io/v1/customresourcedef
 
 /// Appendix E: deleting a definition deletes its objects, then its group.
 #[tokio::test]
-async fn a_definition_takes_its_objects_with_it() {
+async fn deleting_a_definition_deletes_its_objects() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let (status, response) = call(&server, Method::DELETE, WIDGET_DEFINITION, Value::Null).await;
@@ -29,7 +29,7 @@ async fn a_definition_takes_its_objects_with_it() {
 
 /// Appendix E: objects with finalizers block the deletion, and no new ones can be created.
 #[tokio::test]
-async fn an_object_that_is_held_holds_its_definition() {
+async fn finalizers_of_objects_block_the_definition() {
     let server = with_widgets().await;
     let mut held = widget("a", json!({"size": 1}));
     held["metadata"]["finalizers"] = json!(["example.com/hold"]);
@@ -62,7 +62,7 @@ async fn an_object_that_is_held_holds_its_definition() {
 /// Appendix E: a definition with another finalizer is kept after its objects are deleted, and no new ones can be
 /// created.
 #[tokio::test]
-async fn a_definition_that_is_held_makes_nothing_new() {
+async fn a_terminating_definition_rejects_creates() {
     let server = server().await;
     let mut held = definition();
     held["metadata"]["finalizers"] = json!(["hold"]);
@@ -81,7 +81,7 @@ async fn a_definition_that_is_held_makes_nothing_new() {
 
 /// Appendix E: a definition whose objects cannot be read reports it and is kept; others are not blocked.
 #[tokio::test]
-async fn a_stuck_definition_does_not_block_others() {
+async fn a_definition_with_a_stuck_deletion_does_not_block_others() {
     let server = with_widgets().await;
     make(&server, "a", json!({"size": 1})).await;
     let mut old = version("v1");

@@ -95,7 +95,7 @@ impl Scene {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_write_whose_answer_was_lost_is_known_to_have_happened() {
+async fn a_write_with_a_lost_response_is_known_to_have_succeeded() {
     let scene = Scene::new().await;
     let created = scene.commit_and_lose_the_response(Transaction::create(key("/a"), "one")).await.unwrap();
     let updated = Transaction::update(key("/a"), "two", created);
@@ -108,7 +108,7 @@ async fn a_write_whose_answer_was_lost_is_known_to_have_happened() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_conflict_whose_answer_was_lost_is_still_a_conflict() {
+async fn a_conflict_with_a_lost_response_is_still_a_conflict() {
     let scene = Scene::new().await;
     let created = scene.create("/a", "there").await;
     let before = scene.proxy.dropped();
@@ -125,7 +125,7 @@ async fn a_conflict_whose_answer_was_lost_is_still_a_conflict() {
 
 /// An object is created and deleted by another client; then the first request arrives late. It must not create it again.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_request_that_arrives_late_does_nothing_any_more() {
+async fn a_delayed_request_has_no_effect() {
     let scene = Scene::new().await;
     let create = Transaction::create(key("/a"), "one");
     let created = scene.commit_and_hold_it_back(create, async {}).await.unwrap();
@@ -137,7 +137,7 @@ async fn a_request_that_arrives_late_does_nothing_any_more() {
 
 /// An identical write of another client is not taken for ours: otherwise both would report success.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_identical_write_of_another_client_is_not_taken_for_ours() {
+async fn an_identical_write_of_another_client_is_distinguished() {
     let scene = Scene::new().await;
     let seen = scene.create("/counter", "5").await;
     let update = || Transaction::update(key("/counter"), "6", seen);
@@ -157,7 +157,7 @@ async fn an_identical_write_of_another_client_is_not_taken_for_ours() {
 
 /// etcd is not available again within the timeout, so whether the write was carried out is unknown.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn an_outcome_that_cannot_be_found_out_is_unknown() {
+async fn an_outcome_that_cannot_be_determined_is_unknown() {
     let mut scene = Scene::resolving_within(Duration::from_secs(5)).await;
     let before = scene.direct.bounds().await.unwrap().current;
     scene.proxy.drop_responses(true);
@@ -170,7 +170,7 @@ async fn an_outcome_that_cannot_be_found_out_is_unknown() {
 
 /// Without marks, writes are plain Kubernetes writes, and a lost response is reported as an unknown outcome.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn without_marks_a_lost_answer_is_reported_as_such() {
+async fn without_marks_a_lost_response_is_an_unknown_outcome() {
     let mut scene = Scene::new().await;
     scene.etcd.ctl(&["del", "--prefix", "!gantry/"]);
     let settings = Settings { endpoints: vec![scene.proxy.url().to_owned()], ..scene.etcd.settings() };
@@ -182,7 +182,7 @@ async fn without_marks_a_lost_answer_is_reported_as_such() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_mark_that_was_swept_away_is_replaced() {
+async fn a_deleted_mark_is_created_again() {
     let scene = Scene::new().await;
     scene.store.commit(Transaction::create(key("/a"), "one")).await.unwrap();
     scene.etcd.ctl(&["del", "--prefix", "!gantry/"]);

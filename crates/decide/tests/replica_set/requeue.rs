@@ -21,7 +21,7 @@ fn report_at_noon(web: &ReplicaSet, pods: &[Pod]) -> SyncReport {
 
 /// R3.3: the set is requeued when the first pod becomes available.
 #[test]
-fn a_set_looks_again_when_its_next_pod_becomes_available() {
+fn a_set_is_requeued_when_its_next_pod_becomes_available() {
     let web = replica_set("web").size(3).min_ready(10);
     for (ready_ago, wake) in [
         (vec![0, 3, 9], Wake::After(Duration::from_secs(1))),
@@ -35,7 +35,7 @@ fn a_set_looks_again_when_its_next_pod_becomes_available() {
 
 /// R3.3: with a zero or negative minReadySeconds a ready pod is available at once.
 #[test]
-fn only_a_positive_minimum_makes_a_set_look_again() {
+fn only_a_positive_min_ready_seconds_requeues_a_set() {
     for min_ready in [0, -1, i32::MIN] {
         let web = replica_set("web").size(1).min_ready(min_ready);
         assert_eq!(report_at_noon(&web, &ready(&[-1_000_000])).wake(NOON), Wake::OnChange, "{min_ready}");
@@ -44,7 +44,7 @@ fn only_a_positive_minimum_makes_a_set_look_again() {
 
 /// R3.3: for a ready pod without a readiness time the set is requeued after all of minReadySeconds.
 #[test]
-fn pods_that_name_no_moment_are_looked_at_after_the_minimum() {
+fn pods_without_a_readiness_time_requeue_after_min_ready_seconds() {
     let web = replica_set("web").size(2).min_ready(10);
     let silent = pod("silent").owned_by(&web).ready();
     let report = report_at_noon(&web, std::slice::from_ref(&silent));
@@ -56,7 +56,7 @@ fn pods_that_name_no_moment_are_looked_at_after_the_minimum() {
 
 /// R3.3: the delay counts from the time after the write, and is never negative.
 #[test]
-fn the_time_the_sync_took_is_taken_off_the_delay() {
+fn the_duration_of_the_sync_is_subtracted_from_the_delay() {
     let web = replica_set("web").size(1).min_ready(10);
     let report = report_at_noon(&web, &ready(&[4]));
     assert_eq!(report.wake(noon_plus(2)), Wake::After(Duration::from_secs(4)));
@@ -65,7 +65,7 @@ fn the_time_the_sync_took_is_taken_off_the_delay() {
 
 /// R3.3: times at the ends of the range do not overflow.
 #[test]
-fn the_longest_minimum_overflows_nothing() {
+fn the_longest_min_ready_seconds_does_not_overflow() {
     let web = replica_set("web").size(1).min_ready(i32::MAX);
     for since in [i64::MIN, -1, 0, i64::MAX] {
         let pods = [pod("a").owned_by(&web).ready_since(Timestamp::from_nanos(since))];
@@ -87,7 +87,7 @@ fn a_failed_sync_is_tried_again_soon() {
 /// R3.3: for a pod that is ready since the future the set is requeued after `minReadySeconds`: the clock was set back,
 /// and may be corrected.
 #[test]
-fn a_clock_that_was_set_back_is_not_slept_on_for_hours() {
+fn a_clock_step_back_delays_by_at_most_min_ready_seconds() {
     let web = replica_set("web").size(1).min_ready(10);
     let pods = ready(&[-7200]);
     assert_eq!(report_at_noon(&web, &pods).wake(NOON), Wake::After(Duration::from_secs(10)));

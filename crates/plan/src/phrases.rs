@@ -14,7 +14,9 @@ pub(crate) fn title(plan: &RolloutPlan) -> String {
 /// How the rollout ends: `completes after 48s`.
 pub(crate) fn ending(plan: &RolloutPlan) -> String {
     match plan.ending() {
-        RolloutEnding::Complete(after) if after.is_zero() => "changes nothing that is rolled out".to_owned(),
+        RolloutEnding::Complete(after) if after.is_zero() => {
+            "no rollout: the pod template does not change".to_owned()
+        }
         RolloutEnding::Complete(after) => format!("completes after {}", span(after)),
         RolloutEnding::Stuck => format!("gets stuck: {}", plan.report.headline),
         RolloutEnding::Paused => "stays paused".to_owned(),

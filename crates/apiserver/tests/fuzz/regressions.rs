@@ -9,7 +9,7 @@ fn sent(method: &str, path: &str, content_type: &str, body: &str) {
 
 /// The check must be able to fail: a valid request passes it.
 #[test]
-fn a_good_request_is_answered() {
+fn a_valid_request_succeeds() {
     sent(
         "POST",
         "/api/v1/namespaces/default/configmaps?dryRun=All",

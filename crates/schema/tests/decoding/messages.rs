@@ -138,7 +138,7 @@ fn deep_bodies_are_refused_or_ignored() {
 
 /// A2.23: a patch has no schema, but duplicate members are found as well.
 #[test]
-fn patches_are_read_with_their_doubles() {
+fn patches_are_decoded_with_duplicate_keys() {
     let (patch, findings) = decode::plain(br#"{"data":{"k":"2","k":"3"}}"#, Format::Json).unwrap();
     assert_eq!(
         (patch, findings),

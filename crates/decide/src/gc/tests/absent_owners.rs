@@ -21,7 +21,7 @@ fn renamed(name: &str) -> Identity {
 
 /// G2.8: all dependents agree on the absent identity, so it counts as deleted.
 #[test]
-fn a_presumed_owner_that_does_not_exist_is_dropped_and_its_dependents_looked_at() {
+fn a_presumed_owner_that_does_not_exist_is_dropped_and_its_dependents_enqueued() {
     let web = replica_set("web");
     let (p, q) = (pod("p").owned_by(&web), pod("q").owned_by(&web));
     let mut memory = Memory::of(&[&p, &q]);
@@ -32,7 +32,7 @@ fn a_presumed_owner_that_does_not_exist_is_dropped_and_its_dependents_looked_at(
 
 /// G2.8: some dependents refer to another identity with this uid: that one is verified next, rate limited.
 #[test]
-fn a_presumed_owner_that_others_know_by_another_name_is_looked_for_by_that_name() {
+fn another_identity_of_a_presumed_owner_is_verified_next() {
     let web = replica_set("web");
     let (right, other) = (pod("p").owned_by(&web), pod("q").referring(known_as("xyz")));
     let mut memory = Memory::of(&[&right, &other]);
@@ -46,7 +46,7 @@ fn a_presumed_owner_that_others_know_by_another_name_is_looked_for_by_that_name(
 
 /// G2.8: the absence of an identity other than the presumed one does not change the presumed one.
 #[test]
-fn an_identity_that_is_no_longer_presumed_is_refuted_for_those_who_believed_it() {
+fn an_identity_that_is_no_longer_presumed_is_absent_for_its_dependents() {
     let web = replica_set("web");
     let (first, second) = (pod("p").referring(known_as("first")), pod("q").referring(known_as("second")));
     let mut memory = Memory::of(&[&first, &second]);
@@ -57,7 +57,7 @@ fn an_identity_that_is_no_longer_presumed_is_refuted_for_those_who_believed_it()
 
 /// G2.8: an identity that no dependent refers to is not remembered.
 #[test]
-fn an_identity_that_no_dependent_refers_to_is_not_remembered() {
+fn an_identity_that_no_dependent_refers_to_is_not_cached() {
     let mut memory = Memory::of(&[&pod("p").referring(known_as("first"))]);
     assert_eq!(memory.verifies_absent(&renamed("zeroth")), []);
     assert!(memory.absent.is_empty());
@@ -66,7 +66,7 @@ fn an_identity_that_no_dependent_refers_to_is_not_remembered() {
 
 /// G2.8: the owner was observed under another identity: dependents that refer to the absent one are enqueued.
 #[test]
-fn an_observed_owner_stays_when_another_identity_is_refuted() {
+fn an_observed_owner_stays_when_another_identity_is_absent() {
     let web = replica_set("web");
     let (right, wrong) = (pod("p").owned_by(&web), pod("q").referring(known_as("xyz")));
     let mut memory = Memory::of(&[&web, &right, &wrong]);
@@ -89,7 +89,7 @@ fn an_observed_owner_that_does_not_exist_any_more_is_dropped() {
 
 /// G2.8: the graph may have removed it already.
 #[test]
-fn an_unknown_object_that_does_not_exist_is_nothing_new() {
+fn the_absence_of_an_unknown_object_changes_nothing() {
     assert_eq!(Memory::default().verifies_absent(&replica_set("web").identity), []);
 }
 
@@ -159,7 +159,7 @@ fn an_alternate_identity_of_a_cluster_scoped_kind_has_no_namespace() {
 
 /// G2.8: a dependent that names the same uid twice refers to both identities, so the owner is kept for the other one.
 #[test]
-fn a_dependent_that_names_a_uid_twice_agrees_and_disagrees() {
+fn a_dependent_can_refer_to_two_identities_of_one_uid() {
     let web = replica_set("web");
     let p = pod("p").owned_by(&web).referring(known_as("xyz"));
     let mut memory = Memory::default();
@@ -170,7 +170,7 @@ fn a_dependent_that_names_a_uid_twice_agrees_and_disagrees() {
 
 /// G2.8: dependents in other namespaces refer to another identity, even by the same name.
 #[test]
-fn a_presumed_owner_is_looked_for_in_the_namespace_of_every_dependent() {
+fn a_presumed_owner_is_read_in_the_namespace_of_every_dependent() {
     let web = replica_set("web");
     let (here, there) = (pod("p").owned_by(&web), pod("q").in_namespace("there").owned_by(&web));
     let mut memory = Memory::of(&[&here, &there]);

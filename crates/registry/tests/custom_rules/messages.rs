@@ -15,7 +15,7 @@ fn ruled(rule: &Value) -> Value {
 
 /// Appendix E: a broken rule is reported with its message or its expression, and with its `reason` and `fieldPath`.
 #[test]
-fn a_broken_rule_says_what_it_wants() {
+fn a_violated_rule_has_its_message() {
     let rule = "self.a <= self.b";
     let table = [
         (json!({"rule": rule}), "spec: Invalid value: failed rule: self.a <= self.b"),
@@ -57,7 +57,7 @@ fn a_broken_rule_says_what_it_wants() {
 
 /// Appendix E: an error in a scalar shows its value; one in a list or an object has only the path.
 #[test]
-fn rules_stand_at_any_depth() {
+fn rules_are_evaluated_at_any_depth() {
     let positive = json!([{"rule": "self > 0", "message": "must be positive"}]);
     let structure = with_spec(&json!({"type": "object",
     "x-kubernetes-validations": [{"rule": "size(self.list) < 3", "message": "too many"}],
@@ -84,7 +84,7 @@ fn rules_stand_at_any_depth() {
 
 /// Appendix E: a rule at the root can use the name of the object, which the schema does not declare.
 #[test]
-fn an_object_knows_its_name() {
+fn rules_can_read_metadata_name() {
     let structure = StructuralSchema::read(&json!({"type": "object",
         "x-kubernetes-validations": [{"rule": "self.metadata.name.startsWith('web')", "message": "needs another name"}]}));
     let errors = |name: &str| {
@@ -121,7 +121,7 @@ fn errors_while_evaluating_are_reported() {
 
 /// Appendix E: a rule with `oldSelf` is evaluated only where there is an old value to compare with.
 #[test]
-fn transitions_need_something_to_come_from() {
+fn transition_rules_require_an_old_value() {
     let immutable = json!([{"rule": "self == oldSelf", "message": "must not change"}]);
     let part = json!({"type": "string", "x-kubernetes-validations": immutable});
     let element = json!({"type": "object", "properties": {"name": {"type": "string"}, "value": part}});
@@ -151,7 +151,7 @@ fn transitions_need_something_to_come_from() {
 
 /// Appendix E: with `optionalOldSelf` a rule is evaluated on new objects as well.
 #[test]
-fn a_transition_may_ask_whether_there_was_anything() {
+fn old_self_may_be_optional() {
     let rule = json!({"rule": "oldSelf.hasValue() || self == 'first'", "message": "starts with first",
         "optionalOldSelf": true});
     let kept = json!({"rule": "oldSelf.optMap(o, self != o).orValue(true)", "message": "must change",
@@ -173,7 +173,7 @@ fn a_transition_may_ask_whether_there_was_anything() {
 
 /// Appendix E: an unchanged value that broke a rule before is ratcheted, unless the rule uses `oldSelf`.
 #[test]
-fn what_did_not_change_is_excused() {
+fn unchanged_values_are_ratcheted() {
     let even = json!([{"rule": "self % 2 == 0", "message": "must be even"}]);
     let structure = with_spec(&json!({"type": "object", "properties": {
         "n": {"type": "integer", "x-kubernetes-validations": even},
@@ -202,7 +202,7 @@ fn what_did_not_change_is_excused() {
 
 /// Appendix E: ratcheted errors are returned separately, for warnings.
 #[test]
-fn what_is_excused_is_still_told() {
+fn ratcheted_errors_are_returned_as_warnings() {
     let structure = with_spec(
         &json!({"type": "object", "properties": {"m": {"type": "integer"}, "n": {"type": "integer",
         "x-kubernetes-validations": [{"rule": "self % 2 == 0", "message": "must be even"}]}}}),
@@ -219,7 +219,7 @@ fn what_is_excused_is_still_told() {
 
 /// Appendix E: a write to the status evaluates the rules of the status and of the object.
 #[test]
-fn a_status_obeys_rules_too() {
+fn status_writes_evaluate_rules() {
     let structure = StructuralSchema::read(&json!({"type": "object",
     "x-kubernetes-validations": [{"rule": "!has(self.status) || self.status.ready <= self.spec.replicas",
         "message": "more than wanted"}],

@@ -1,6 +1,6 @@
 //! Sends requests to the server in process, for instruction counts: no socket, no disk, one thread.
 //!
-//! `valgrind --tool=callgrind target/release/examples/paces create configmaps 2000`; the difference between two runs'
+//! `valgrind --tool=callgrind target/release/examples/request_cost create configmaps 2000`; the difference between two runs'
 //! instructions divided by the difference of their counts is the cost of one request.
 
 use std::hint::black_box;
@@ -36,7 +36,7 @@ async fn send(server: &ApiServer, method: Method, path: &str, body: Vec<u8>) -> 
         .uri(path)
         .header("accept", "application/json")
         .header("content-type", "application/json")
-        .header("user-agent", "paces/1");
+        .header("user-agent", "request-cost/1");
     match request.body(body.into()) {
         Ok(request) => server.handle(request).await,
         Err(_) => Response::new(Body::Whole(None)),
@@ -52,12 +52,12 @@ fn object(resource: &str, name: &str, round: usize) -> Value {
     let filler = format!("{round:06}{}", "x".repeat(700));
     if resource == "configmaps" {
         return json!({"kind": "ConfigMap", "apiVersion": "v1",
-            "metadata": {"name": name, "labels": {"app": "paces"}}, "data": {"filler": filler}});
+            "metadata": {"name": name, "labels": {"app": "request-cost"}}, "data": {"filler": filler}});
     }
     json!({"kind": "Deployment", "apiVersion": "apps/v1",
-        "metadata": {"name": name, "labels": {"app": "paces"}},
-        "spec": {"replicas": round, "selector": {"matchLabels": {"app": "paces"}},
-            "template": {"metadata": {"labels": {"app": "paces"}},
+        "metadata": {"name": name, "labels": {"app": "request-cost"}},
+        "spec": {"replicas": round, "selector": {"matchLabels": {"app": "request-cost"}},
+            "template": {"metadata": {"labels": {"app": "request-cost"}},
                 "spec": {"containers": [{"name": "c", "image": "nginx:1", "ports": [{"containerPort": 80}],
                     "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]}]}}}})
 }
