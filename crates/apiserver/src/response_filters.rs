@@ -24,7 +24,7 @@ const COMPRESS_FROM: usize = 128 << 10;
 /// Converts a handler's result into the final response.
 pub(crate) fn apply(
     result: Result<ApiResponse, ApiError>,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
     environment: &dyn Environment,
 ) -> Response<Body> {
     let response = result.unwrap_or_else(|error| ApiResponse::error(&error));
@@ -47,7 +47,7 @@ pub(crate) fn gzip(bytes: &[u8]) -> Option<Bytes> {
 }
 
 /// Converts JSON to YAML where requested, or pretty-prints it. It is not changed if indentation would make it very much longer.
-fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>, is_indented: bool) {
+fn format_body(response: &mut Response<Body>, info: &RequestInfo, is_indented: bool) {
     let is_json = response
         .headers()
         .get(CONTENT_TYPE)
@@ -68,7 +68,7 @@ fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>, is_indente
     }
 }
 
-fn compress(response: &mut Response<Body>, info: &RequestInfo<'_>) {
+fn compress(response: &mut Response<Body>, info: &RequestInfo) {
     let done = response.headers().contains_key(CONTENT_ENCODING);
     let Body::Whole(Some(body)) = response.body_mut() else { return };
     if done || body.len() <= COMPRESS_FROM || !info.accepts_gzip() {

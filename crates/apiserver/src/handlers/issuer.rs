@@ -14,7 +14,7 @@ const KEYS: &str = "/openid/v1/jwks";
 pub(super) async fn document(
     server: &ApiServer,
     path: &str,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
 ) -> Option<Result<ApiResponse, ApiError>> {
     match path {
         CONFIGURATION => Some(Ok(configuration(server, info))),
@@ -23,7 +23,7 @@ pub(super) async fn document(
     }
 }
 
-fn configuration(server: &ApiServer, info: &RequestInfo<'_>) -> ApiResponse {
+fn configuration(server: &ApiServer, info: &RequestInfo) -> ApiResponse {
     let host = info.host();
     ApiResponse::value(
         200,

@@ -26,7 +26,7 @@ pub(super) fn is_review(kind: &Kind) -> bool {
 impl Call<'_> {
     /// Creates a review and fills in its status.
     pub(super) async fn review(&self) -> Result<ApiResponse, ApiError> {
-        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent())?;
         let (mut review, findings) = self.decoded(&options)?;
         super::update::check_namespace(self, &mut review)?;
         let status = match self.kind.kind {

@@ -45,7 +45,7 @@ impl Call<'_> {
     }
 
     async fn put_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
-        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent())?;
         let decoded =
             decode::object(&self.body, self.format()?, GVK).map_err(|error| self.undecodable_scale(error))?;
         let findings = decoded.findings.clone();
@@ -59,7 +59,7 @@ impl Call<'_> {
 
     async fn patch_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
         let kind = patch_kind(self.kind, self.info)?;
-        let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("PatchOptions", self.info.user_agent())?;
         let (body, mut findings) = self.patch_body(kind, &options)?;
         let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);

@@ -46,7 +46,7 @@ impl Call<'_> {
         if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
             return Err(ApiError::MethodNotAllowed);
         }
-        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent())?;
         let (object, findings) = self.decoded(&options)?;
         let written = self.create_object(object, &options, Ownership::ByChange).await;
         self.respond(201, written, &options, &findings)
@@ -135,7 +135,7 @@ impl Call<'_> {
 
     pub(super) async fn put(&self, part: Part) -> Result<ApiResponse, ApiError> {
         require_verb(self.kind, Verb::Update)?;
-        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent())?;
         let (object, findings) = self.decoded(&options)?;
         let object = match self.put_object(object) {
             Ok(object) => object,
