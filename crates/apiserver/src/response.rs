@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use gantry_json::Value;
+use gantry_primitives::StatusReason;
 use gantry_schema::encode;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
@@ -149,10 +150,10 @@ impl ApiResponse {
     /// The response for an error.
     pub(crate) fn error(error: &ApiError) -> Self {
         let refusal = error.refusal();
-        let mut response = Self::value(refusal.code, &refusal.status());
+        let mut response = Self::value(refusal.reason.code(), &refusal.status());
         match refusal.reason {
-            "Forbidden" => response = response.not_sniffed(),
-            "NotAcceptable" => response.is_indented = true,
+            StatusReason::Forbidden => response = response.not_sniffed(),
+            StatusReason::NotAcceptable => response.is_indented = true,
             _ => {}
         }
         match refusal.details.as_ref().map(|details| details.retry_after_seconds) {

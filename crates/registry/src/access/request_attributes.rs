@@ -4,7 +4,7 @@ use super::User;
 use crate::paging::flag;
 use crate::selector::fields::Terms;
 use crate::target::Objects;
-use crate::{Details, Refusal};
+use crate::{Details, Refusal, StatusReason};
 
 /// The attributes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl RequestAttributes {
             }
         };
         let message = why.map_or_else(|| message.clone(), |why| format!("{message}: {why}"));
-        Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
+        Refusal::new(StatusReason::Forbidden, message).with(details)
     }
 }
 
