@@ -6,6 +6,7 @@ use bytes::Bytes;
 use gantry_json::Value;
 use gantry_primitives::Refusal;
 use gantry_registry::access::{RequestAttributes, RequestTarget};
+use gantry_registry::strategies::{self, OnCreate};
 use gantry_registry::target::Objects as Path;
 use gantry_schema::decode::{Format, Gvk};
 use gantry_schema::kinds::{Kind, Nature, Scope, Verb};
@@ -13,7 +14,6 @@ use http::Method;
 
 use super::patch::patch_kind;
 use super::pods;
-use super::reviews::is_review;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
 use crate::authorization::NodeWrite;
@@ -57,7 +57,9 @@ impl<'a> Call<'a> {
             | (Some("ephemeralcontainers" | "resize"), &Method::GET | &Method::PUT | &Method::PATCH) => {
                 negotiate(info.accept(), Offer::NoTables)?
             }
-            _ if is_review(kind) => negotiate(info.accept(), Offer::NoTables)?,
+            _ if matches!(strategies::of(kind).on_create, OnCreate::Review(_)) => {
+                negotiate(info.accept(), Offer::NoTables)?
+            }
             _ => negotiate(info.accept(), Offer::Objects)?,
         };
         let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());

@@ -24,7 +24,7 @@ mod websocket;
 mod write;
 
 use bytes::Bytes;
-use gantry_registry::strategies;
+use gantry_registry::strategies::{self, OnCreate};
 use gantry_registry::target::{Objects as Path, Target};
 use gantry_schema::kinds::{Kind, Verb, kinds};
 use http::Method;
@@ -86,11 +86,13 @@ async fn objects(
         (method, _, None) if path.watch && *method != Method::GET => Err(ApiError::MethodNotAllowed),
         (&Method::GET, None, None) => read::collection(&call).await,
         (&Method::GET, Some(_), None) if path.watch => read::collection(&call).await,
-        (&Method::POST, None, None) if reviews::is_review(call.kind) => call.review().await,
-        (&Method::POST, None, None) if kind.kind == "Binding" && call.namespace.is_some() => {
-            call.bind().await
-        }
-        (&Method::POST, None, None) => require_verb(kind, Verb::Create).map(|()| call)?.create().await,
+        (&Method::POST, None, None) => match strategies::of(kind).on_create {
+            OnCreate::Review(review) => call.review(review).await,
+            OnCreate::Bind if call.namespace.is_some() => call.bind().await,
+            OnCreate::Bind | OnCreate::Store => {
+                require_verb(kind, Verb::Create).map(|()| call)?.create().await
+            }
+        },
         (&Method::DELETE, None, None) => {
             require_verb(kind, Verb::DeleteCollection).map(|()| call)?.delete_collection().await
         }

@@ -4,8 +4,8 @@ use gantry_json::{Value, json};
 use gantry_managed_fields::apply;
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
 use gantry_patch::{self as patch, PatchKind};
-use gantry_primitives::{FieldError, Refusal};
-use gantry_registry::selector::LabelSelector;
+use gantry_primitives::Refusal;
+use gantry_registry::strategies;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
 use gantry_registry::validation;
 use gantry_schema::custom::Scaling;
@@ -222,18 +222,8 @@ fn scale_of(kind: &Kind, parent: &Value) -> Value {
     if replicas("/spec/replicas") != 0 {
         scale["spec"]["replicas"] = json!(replicas("/spec/replicas"));
     }
-    if let Ok(selector) = selector_of(kind, parent) {
+    if let Ok(selector) = (strategies::of(kind).pod_selector)(parent) {
         scale["status"]["selector"] = json!(selector.to_string());
     }
     scale
-}
-
-/// A ReplicationController has a map of labels, other kinds a label selector.
-fn selector_of(kind: &Kind, parent: &Value) -> Result<LabelSelector, FieldError> {
-    let selector = &parent["spec"]["selector"];
-    if kind.kind == "ReplicationController" {
-        LabelSelector::from_labels(selector)
-    } else {
-        LabelSelector::from_object(selector)
-    }
 }

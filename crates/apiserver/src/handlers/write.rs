@@ -17,7 +17,7 @@ use super::update::{
     Ownership, PlannedUpdate, check_namespace, check_uid, check_version_syntax, field_write, plan_update,
     reset_fields,
 };
-use crate::admission::{self, RejectedObject, certificates};
+use crate::admission::{self, RejectedObject};
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectResponse};
@@ -83,15 +83,14 @@ impl Call<'_> {
             // The last attempt does not need the object afterwards.
             let template = if attempts_left == 0 { std::mem::take(&mut object) } else { object.clone() };
             let mut stamped = lifecycle::create(template, self.kind, &stamp);
-            certificates::set_requestor(self.kind, &self.info.caller, &mut stamped);
             let name = Metadata::of(&stamped).name().to_owned();
             let object_ref = self.object_ref_of(&name);
-            admission::create(self.server, object_ref, &mut stamped).await?;
+            admission::create(self.server, &self.info.caller, object_ref, &mut stamped).await?;
             defaults::set_initial_status(self.kind, &mut stamped);
             let mut warnings: Vec<String> = duplicate_owners.iter().cloned().collect();
             let check = |order: &KeyOrder| {
                 let report = validation::create_in_order(self.kind, &stamped, order);
-                certificates::with_request(self.kind, &stamped, report)
+                admission::validate(self.kind, None, &stamped, report)
             };
             match self.validate(&name, check) {
                 Ok(found) => warnings.extend(found),
@@ -104,7 +103,7 @@ impl Call<'_> {
                         .await);
                 }
             }
-            certificates::check_create(&self.info.caller, object_ref, &stamped)?;
+            admission::check_caller(&self.info.caller, object_ref, Part::Main, None, &stamped)?;
             if !options.dry_run {
                 check_unversioned(&stamped)?;
                 remove_version(&mut stamped);

@@ -1,5 +1,6 @@
 //! The known kinds, and the Go names of their types in errors.
 
+use crate::kinds::kinds;
 use crate::schema::{MessageId, Type, schema};
 
 /// Group, version and kind of an object.
@@ -118,8 +119,14 @@ impl<'a> Gvk<'a> {
 
     /// Whether this kind is the other in another version.
     pub(super) fn is_a_version_of(&self, other: &Gvk<'_>) -> bool {
-        let same_group = self.group == other.group || self.is_former() || self.kind == "Event";
-        self.kind == other.kind && same_group && self.is_known()
+        let same_group = self.group == other.group || self.is_former();
+        self.kind == other.kind && (same_group || self.has_objects_of(other)) && self.is_known()
+    }
+
+    /// Whether the objects of both kinds are the same ones, as the Events of two groups.
+    fn has_objects_of(&self, other: &Gvk<'_>) -> bool {
+        let segment = |gvk: &Gvk<'_>| Some(kinds().kind(gvk.group, gvk.version, gvk.kind)?.segment);
+        segment(self).is_some_and(|segment_of_self| segment(other) == Some(segment_of_self))
     }
 
     /// The Go type on the wire: `v1.Deployment`.
