@@ -102,7 +102,7 @@ pub(super) fn group(
         None if group.is_empty() && view == View::Discovery => {
             Ok(aggregated(&documents.aggregated_core, info))
         }
-        None if group.is_empty() => Ok(ApiResponse::value(200, &render::legacy_root(info.host()))),
+        None if group.is_empty() => Ok(ApiResponse::value(200, render::legacy_root(info.host()))),
         None => Ok(documents
             .group
             .get(group)

@@ -186,12 +186,12 @@ impl Call<'_> {
         };
         Ok(match self.view {
             View::Plain | View::Discovery => ApiResponse::json(200, encode::object(&scale, nature)),
-            View::Partial(version) => ApiResponse::value(200, &partial(&scale, version)),
+            View::Partial(version) => ApiResponse::value(200, partial(&scale, version)),
             View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale").into()),
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
                 let printer = Printer::of("autoscaling", "Scale");
-                ApiResponse::value(200, &printer.table_of_one(&scale, layout, self.server.environment.now()))
+                ApiResponse::value(200, printer.table_of_one(&scale, layout, self.server.environment.now()))
             }
         })
     }

@@ -105,7 +105,7 @@ fn created_status(
     let success =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
     match outcome {
-        Ok(()) => Ok(warn(ApiResponse::value(201, &success), options, findings)),
+        Ok(()) => Ok(warn(ApiResponse::value(201, success), options, findings)),
         Err(error) if findings.is_empty() => Err(error),
         Err(error) => Ok(warn(ApiResponse::error(&error), options, findings)),
     }
