@@ -147,7 +147,7 @@ mod tests {
         let refused = |accept: &str| negotiate(accept, Offer::Objects).unwrap_err().refusal();
         let unknown = refused("text/html, application/cbor");
         assert_eq!(
-            (unknown.code, unknown.message.as_str()),
+            (unknown.reason.code(), unknown.message.as_str()),
             (
                 406,
                 "406: Not Acceptable\n\nAvailable representations: application/json, application/yaml, application/vnd.kubernetes.protobuf"

@@ -1,8 +1,8 @@
-//! Errors of requests, by cause. HTTP codes and `Status` objects are made of them in [`ApiError::refusal`] only.
+//! Errors of requests, by cause. The reason and message that are sent are made of them in [`ApiError::refusal`] only.
 
 use std::fmt;
 
-use gantry_primitives::{Cause, Details, FieldError, Refusal};
+use gantry_primitives::{Cause, Details, FieldError, Refusal, StatusReason};
 
 use crate::handlers::BODY_BYTES_MAX;
 use crate::objects::ObjectRef;
@@ -107,15 +107,15 @@ impl ApiError {
         Refusal::invalid(kind, group, name, errors).into()
     }
 
-    /// The HTTP code and the content of the `Status` object.
+    /// The error as it is sent.
     pub(crate) fn refusal(&self) -> Refusal {
         let empty = || Some(Box::default());
-        let (code, reason, message, details) = match self {
+        let (reason, message, details) = match self {
             Self::Registry(refusal) => return refusal.clone(),
-            Self::BadRequest(message) => (400, "BadRequest", message.clone(), None),
-            Self::Unauthorized => (401, "Unauthorized", "Unauthorized".to_owned(), None),
+            Self::BadRequest(message) => (StatusReason::BadRequest, message.clone(), None),
+            Self::Unauthorized => (StatusReason::Unauthorized, "Unauthorized".to_owned(), None),
             Self::Forbidden { object, why } => {
-                (403, "Forbidden", object.is_forbidden(why), Some(object.details()))
+                (StatusReason::Forbidden, object.is_forbidden(why), Some(object.details()))
             }
             Self::NamespaceTerminating { object, namespace } => {
                 let why = format!(
@@ -127,89 +127,81 @@ impl ApiError {
                     field: "metadata.namespace".to_owned(),
                 };
                 let details = Details { causes: vec![cause], ..*object.details() };
-                (403, "Forbidden", object.is_forbidden(&why), Some(Box::new(details)))
+                (StatusReason::Forbidden, object.is_forbidden(&why), Some(Box::new(details)))
             }
             Self::NotFound(object) => {
-                (404, "NotFound", format!("{object} not found"), Some(object.details()))
+                (StatusReason::NotFound, format!("{object} not found"), Some(object.details()))
             }
-            Self::ResourceNotFound => {
-                (404, "NotFound", "the server could not find the requested resource".to_owned(), empty())
-            }
+            Self::ResourceNotFound => (
+                StatusReason::NotFound,
+                "the server could not find the requested resource".to_owned(),
+                empty(),
+            ),
             Self::MethodNotAllowed => {
                 let message = "the server does not allow this method on the requested resource";
-                (405, "MethodNotAllowed", message.to_owned(), empty())
+                (StatusReason::MethodNotAllowed, message.to_owned(), empty())
             }
             Self::VerbNotSupported { verb, resource } => {
                 let message =
                     format!("{verb} is not supported on resources of kind \"{}\"", resource.group_resource());
-                (405, "MethodNotAllowed", message, Some(resource.details()))
+                (StatusReason::MethodNotAllowed, message, Some(resource.details()))
             }
             Self::NotAcceptable { known: true, tables } => {
                 let protobuf = if *tables { "" } else { ", application/vnd.kubernetes.protobuf" };
                 let types = "only the following media types are accepted: application/json, application/yaml";
-                (406, "NotAcceptable", format!("{types}{protobuf}"), None)
+                (StatusReason::NotAcceptable, format!("{types}{protobuf}"), None)
             }
             Self::NotAcceptable { known: false, .. } => {
                 let types = "406: Not Acceptable\n\nAvailable representations: application/json, \
                              application/yaml, application/vnd.kubernetes.protobuf";
-                (406, "NotAcceptable", types.to_owned(), empty())
+                (StatusReason::NotAcceptable, types.to_owned(), empty())
             }
             Self::AlreadyExists(existing) => {
-                (409, "AlreadyExists", existing.to_string(), Some(existing.object.details()))
+                (StatusReason::AlreadyExists, existing.to_string(), Some(existing.object.details()))
             }
             Self::NoUniqueName(existing) => {
                 let message =
                     format!("{existing}, the server was not able to generate a unique name for the object");
                 let details = Details { retry_after_seconds: 1, ..*existing.object.details() };
-                (409, "AlreadyExists", message, Some(Box::new(details)))
+                (StatusReason::AlreadyExists, message, Some(Box::new(details)))
             }
             Self::Conflict { object, why } => {
                 let message = format!("Operation cannot be fulfilled on {object}: {why}");
-                (409, "Conflict", message, Some(object.details()))
+                (StatusReason::Conflict, message, Some(object.details()))
             }
             Self::BodyTooLarge => {
                 let message = format!("Request entity too large: limit is {BODY_BYTES_MAX}");
-                (413, "RequestEntityTooLarge", message, None)
+                (StatusReason::RequestEntityTooLarge, message, None)
             }
             Self::UnknownPatchType => {
-                (415, "UnsupportedMediaType", "415: Unsupported Media Type".to_owned(), empty())
+                (StatusReason::UnsupportedMediaType, "415: Unsupported Media Type".to_owned(), empty())
             }
             Self::TooManyRequests => {
                 let message = "the server has received too many requests and has asked us to try again later";
                 let details = Details { retry_after_seconds: 1, ..Details::default() };
-                (429, "TooManyRequests", message.to_owned(), Some(Box::new(details)))
+                (StatusReason::TooManyRequests, message.to_owned(), Some(Box::new(details)))
             }
             Self::Panic => {
                 let why = "this request caused a panic of the server, which is in its log";
-                (500, "InternalError", format!("Internal error occurred: {why}"), None)
+                (StatusReason::InternalError, format!("Internal error occurred: {why}"), None)
             }
             Self::Store(gantry_store::Error::TooLarge { bytes_max }) => {
                 let message = format!(
                     "Request entity too large: the object as it is stored has more than {bytes_max} bytes"
                 );
-                (413, "RequestEntityTooLarge", message, None)
+                (StatusReason::RequestEntityTooLarge, message, None)
             }
-            Self::Internal(why) => return internal(why),
-            Self::Store(error) => return internal(&error.to_string()),
-            Self::Unclassified(message) => (500, "", message.clone(), None),
-            Self::NotImplemented(message) => (501, "", message.clone(), None),
-            Self::Unavailable(message) => (503, "ServiceUnavailable", message.clone(), None),
+            Self::Internal(why) => return Refusal::internal(why.clone()),
+            Self::Store(error) => return Refusal::internal(error.to_string()),
+            Self::Unclassified(message) => (StatusReason::Unclassified, message.clone(), None),
+            Self::NotImplemented(message) => (StatusReason::NotImplemented, message.clone(), None),
+            Self::Unavailable(message) => (StatusReason::ServiceUnavailable, message.clone(), None),
             Self::Timeout => {
                 let message = "Timeout: request did not complete within the allotted timeout";
-                (504, "Timeout", message.to_owned(), empty())
+                (StatusReason::Timeout, message.to_owned(), empty())
             }
         };
-        Refusal { code, reason, message, details }
-    }
-}
-
-fn internal(why: &str) -> Refusal {
-    let cause = Cause { reason: "", message: why.to_owned(), field: String::new() };
-    Refusal {
-        code: 500,
-        reason: "InternalError",
-        message: format!("Internal error occurred: {why}"),
-        details: Some(Box::new(Details { causes: vec![cause], ..Details::default() })),
+        Refusal { reason, message, details }
     }
 }
 

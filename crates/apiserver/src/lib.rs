@@ -71,7 +71,6 @@ use gantry_registry::access::Policy;
 use gantry_registry::access::node::NodeGraph;
 use gantry_store::Store;
 use http::Method;
-use http::request::Parts;
 
 use admission::PriorityClasses;
 use authentication::signing_key::SigningKeys;
@@ -159,10 +158,8 @@ impl ApiServer {
     /// Handles one request whose body has been read.
     pub async fn handle(&self, request: http::Request<Bytes>) -> http::Response<Body> {
         let (parts, body) = request.into_parts();
-        let parts = Arc::new(parts);
-        let path = gantry_formats::percent::decode_path(parts.uri.path());
         let body = pin!(std::future::ready(Ok(ReadBody::in_memory(body))));
-        self.respond(&parts, &mut RequestInfo::parse(&parts, &path), body).await
+        self.respond(RequestInfo::parse(parts), body).await
     }
 
     /// Responds to a request, whose body is read after it is authorized.
@@ -170,31 +167,25 @@ impl ApiServer {
     /// The future is boxed so that it is compiled here, not in every crate and for every kind of body that is served.
     fn respond<'a>(
         &'a self,
-        parts: &'a Arc<Parts>,
-        info: &'a mut RequestInfo<'_>,
+        info: RequestInfo,
         body: BodyFuture<'a>,
     ) -> Pin<Box<dyn Future<Output = http::Response<Body>> + Send + 'a>> {
-        Box::pin(self.respond_measured(parts, info, body))
+        Box::pin(self.respond_measured(info, body))
     }
 
-    async fn respond_measured(
-        &self,
-        parts: &Arc<Parts>,
-        info: &mut RequestInfo<'_>,
-        body: BodyFuture<'_>,
-    ) -> http::Response<Body> {
-        let measured = self.metrics.begin(info, &self.objects.catalogues);
+    async fn respond_measured(&self, mut info: RequestInfo, body: BodyFuture<'_>) -> http::Response<Body> {
+        let measured = self.metrics.begin(&info, &self.objects.catalogues);
         let mut flow_slot = FlowControlSlot::default();
-        let mut result = self.handle_with_seats(parts, info, body, &mut flow_slot).await;
+        let mut result = self.handle_with_seats(&mut info, body, &mut flow_slot).await;
         let bytes = result.as_ref().map_or(0, ApiResponse::whole_bytes);
         let slot = result.as_mut().ok().and_then(ApiResponse::take_slot);
-        let filter = || response_filters::apply(result, info, self.environment.as_ref());
+        let filter = || response_filters::apply(result, &info, self.environment.as_ref());
         let (response, _slot) = match slot {
             Some(slot) => (off_worker(filter), Some(slot)),
             None => self.heavy_work.run_keeping_slot(bytes, filter).await,
         };
         let response = self.unsent_responses.count(response).unwrap_or_else(|| {
-            response_filters::apply(Err(ApiError::TooManyRequests), info, self.environment.as_ref())
+            response_filters::apply(Err(ApiError::TooManyRequests), &info, self.environment.as_ref())
         });
         measured.end(flow_slot.end(response))
     }
@@ -202,8 +193,7 @@ impl ApiServer {
     /// Authenticates the request, waits for its seats, authorizes it, reads its body and handles it.
     async fn handle_with_seats(
         &self,
-        parts: &Arc<Parts>,
-        info: &mut RequestInfo<'_>,
+        info: &mut RequestInfo,
         mut body: BodyFuture<'_>,
         flow_slot: &mut FlowControlSlot,
     ) -> Result<ApiResponse, ApiError> {
@@ -225,7 +215,7 @@ impl ApiServer {
                 body
             }
         };
-        self.handle_authorized(parts, info, body, flow_slot).await
+        self.handle_authorized(info, body, flow_slot).await
     }
 
     /// Handles an authorized request. A write runs to its end even if the returned future is dropped, and keeps its seat until
@@ -234,26 +224,22 @@ impl ApiServer {
     /// The future is boxed because it is large and would be moved.
     fn handle_authorized<'a>(
         &'a self,
-        parts: &Arc<Parts>,
-        info: &'a RequestInfo<'_>,
+        info: &'a RequestInfo,
         body: ReadBody,
         flow_slot: &mut FlowControlSlot,
     ) -> HandlerFuture<'a> {
-        if *info.method == Method::GET || info.is_proxied() {
+        if info.method == Method::GET || info.is_proxied() {
             return Box::pin(self.dispatch(info, body));
         }
-        let (server, parts, caller) = (self.clone(), Arc::clone(parts), info.caller.clone());
+        let (server, info) = (self.clone(), info.clone());
         let seat = flow_slot.take_seat();
         Box::pin(self.detached_writes.detachable(async move {
             let _seat = seat;
-            let path = gantry_formats::percent::decode_path(parts.uri.path());
-            let mut info = RequestInfo::parse(&parts, &path);
-            info.caller = caller;
             server.dispatch(&info, body).await
         }))
     }
 
-    async fn dispatch(&self, info: &RequestInfo<'_>, body: ReadBody) -> Result<ApiResponse, ApiError> {
+    async fn dispatch(&self, info: &RequestInfo, body: ReadBody) -> Result<ApiResponse, ApiError> {
         let _pending = authorization::pending_write(self, info);
         if info.is_proxied() {
             return Box::pin(handlers::proxy(self, info, body.into_stream())).await;

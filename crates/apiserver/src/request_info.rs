@@ -1,8 +1,10 @@
 //! The head of a request, parsed once when it arrives. Metrics, authorization, timeouts, handlers and response filters use it.
 
-use std::borrow::Cow;
 use std::net::IpAddr;
+use std::ops::Deref;
+use std::sync::Arc;
 
+use gantry_formats::percent;
 use gantry_registry::access::{RequestAttributes, verb};
 use gantry_registry::target::Target;
 use http::header::{ACCEPT, ACCEPT_ENCODING, CONNECTION, CONTENT_TYPE, HOST, HeaderName, USER_AGENT};
@@ -23,69 +25,70 @@ pub struct PeerAddress(pub IpAddr);
 /// The resources that requests are proxied to.
 const PROXIED: [&str; 3] = ["nodes", "pods", "services"];
 
-/// The parsed head of a request.
-pub(crate) struct RequestInfo<'r> {
-    pub(crate) method: &'r Method,
-    /// As received.
-    pub(crate) uri: &'r Uri,
-    pub(crate) headers: &'r HeaderMap,
-    pub(crate) extensions: &'r Extensions,
-    /// The unescaped path.
-    pub(crate) path: &'r str,
-    /// The resource or group that the path names.
-    pub(crate) target: Target<'r>,
-    /// The API verb of a resource request, such as `list`; empty if it has none.
-    pub(crate) verb: &'static str,
-    pub(crate) query: Query,
-    /// The `Accept` header.
-    pub(crate) accept: &'r str,
-    /// The media type of the body, in lower case and without parameters.
-    pub(crate) content_type: Cow<'r, str>,
-    pub(crate) user_agent: &'r str,
+/// The parsed head of a request, and its caller. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct RequestInfo {
+    head: Arc<RequestHead>,
     /// The user and their permissions; anonymous until the request is authorized.
     pub(crate) caller: Caller,
 }
 
-impl<'r> RequestInfo<'r> {
-    /// Parses the head of a request; `path` is its path, unescaped.
-    pub(crate) fn parse(parts: &'r Parts, path: &'r str) -> Self {
-        let target = Target::parse(path);
-        let query = Query::parse(parts.uri.query().unwrap_or_default());
+/// The parsed head of a request.
+pub(crate) struct RequestHead {
+    pub(crate) method: Method,
+    /// As received.
+    pub(crate) uri: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) extensions: Extensions,
+    /// The unescaped path.
+    pub(crate) path: String,
+    /// The resource or group that the path names.
+    pub(crate) target: Target,
+    /// The API verb of a resource request, such as `list`; empty if it has none.
+    pub(crate) verb: &'static str,
+    pub(crate) query: Query,
+    /// The media type of the body, in lower case and without parameters.
+    pub(crate) content_type: String,
+}
+
+impl Deref for RequestInfo {
+    type Target = RequestHead;
+
+    fn deref(&self) -> &RequestHead {
+        &self.head
+    }
+}
+
+impl RequestInfo {
+    /// Parses the head of a request.
+    pub(crate) fn parse(parts: Parts) -> Self {
+        Self { head: Arc::new(RequestHead::parse(parts)), caller: Caller::anonymous() }
+    }
+}
+
+impl RequestHead {
+    fn parse(parts: Parts) -> Self {
+        let Parts { method, uri, headers, extensions, .. } = parts;
+        let path = percent::decode_path(uri.path()).into_owned();
+        let target = Target::parse(&path);
+        let query = Query::parse(uri.query().unwrap_or_default());
         let verb = match &target {
-            Target::Objects(objects) => verb(parts.method.as_str(), objects, &query.0),
+            Target::Objects(objects) => verb(method.as_str(), objects, &query.0),
             _ => "",
         };
-        let content_type = header(&parts.headers, CONTENT_TYPE).split(';').next().unwrap_or_default().trim();
-        let has_upper_case = content_type.bytes().any(|byte| byte.is_ascii_uppercase());
-        Self {
-            method: &parts.method,
-            uri: &parts.uri,
-            headers: &parts.headers,
-            extensions: &parts.extensions,
-            path,
-            target,
-            verb,
-            query,
-            accept: header(&parts.headers, ACCEPT),
-            content_type: if has_upper_case {
-                content_type.to_ascii_lowercase().into()
-            } else {
-                content_type.into()
-            },
-            user_agent: header(&parts.headers, USER_AGENT),
-            caller: Caller::anonymous(),
-        }
+        let content_type = header(&headers, CONTENT_TYPE).split(';').next().unwrap_or_default().trim();
+        let content_type = content_type.to_ascii_lowercase();
+        Self { method, uri, headers, extensions, path, target, verb, query, content_type }
     }
 
     /// Whether the request is for a proxy, which passes it on with its body.
     pub(crate) fn is_proxied(&self) -> bool {
         let Target::Objects(objects) = &self.target else { return false };
-        let (part, is_core) =
-            (objects.part.unwrap_or_default(), objects.group.is_empty() && objects.version == "v1");
-        is_core
+        objects.group.is_empty()
+            && objects.version == "v1"
             && !objects.watch
-            && PROXIED.contains(&objects.resource)
-            && (part == "proxy" || part.starts_with("proxy/"))
+            && PROXIED.contains(&objects.resource.as_str())
+            && objects.subresource() == Some("proxy")
     }
 
     /// Whether the client requests an upgrade of the connection.
@@ -98,17 +101,26 @@ impl<'r> RequestInfo<'r> {
     pub(crate) fn access_request(&self) -> RequestAttributes {
         match &self.target {
             Target::Objects(objects) => RequestAttributes::for_objects(self.verb, objects, &self.query.0),
-            _ => RequestAttributes::for_path(self.method.as_str(), self.path),
+            _ => RequestAttributes::for_path(self.method.as_str(), &self.path),
         }
     }
 
     /// The value of a header; empty if absent or not text.
-    pub(crate) fn header(&self, name: HeaderName) -> &'r str {
-        header(self.headers, name)
+    pub(crate) fn header(&self, name: HeaderName) -> &str {
+        header(&self.headers, name)
+    }
+
+    /// The `Accept` header.
+    pub(crate) fn accept(&self) -> &str {
+        self.header(ACCEPT)
+    }
+
+    pub(crate) fn user_agent(&self) -> &str {
+        self.header(USER_AGENT)
     }
 
     /// The name and port by which the client reached the server: the authority of HTTP/2, or the `Host` of HTTP/1.
-    pub(crate) fn host(&self) -> &'r str {
+    pub(crate) fn host(&self) -> &str {
         self.uri.authority().map_or_else(|| self.header(HOST), |authority| authority.as_str())
     }
 
@@ -122,14 +134,14 @@ impl<'r> RequestInfo<'r> {
 
     /// Whether JSON responses are converted to YAML.
     pub(crate) fn wants_yaml(&self) -> bool {
-        self.accept.contains("yaml") && media(self.accept) == Media::Yaml
+        self.accept().contains("yaml") && media(self.accept()) == Media::Yaml
     }
 
     /// Whether JSON is pretty-printed: by the parameter `pretty`, or else by the user agent.
     pub(crate) fn wants_pretty(&self) -> bool {
         match self.query.first("pretty") {
             Some(_) => self.query.flag("pretty"),
-            None => PRETTY_USER_AGENTS.iter().any(|program| self.user_agent.starts_with(program)),
+            None => PRETTY_USER_AGENTS.iter().any(|program| self.user_agent().starts_with(program)),
         }
     }
 }
@@ -142,9 +154,9 @@ fn header(headers: &HeaderMap, name: HeaderName) -> &str {
 mod tests {
     use super::*;
 
-    fn parsed(request: http::request::Builder, check: impl Fn(&RequestInfo<'_>)) {
+    fn parsed(request: http::request::Builder, check: impl Fn(&RequestInfo)) {
         let (parts, ()) = request.body(()).unwrap().into_parts();
-        check(&RequestInfo::parse(&parts, parts.uri.path()));
+        check(&RequestInfo::parse(parts));
     }
 
     /// A0.5, A0.7, A9.3: target, verb, query and media type of a resource request.

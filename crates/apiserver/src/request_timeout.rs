@@ -14,8 +14,8 @@ const WRITE_MAX: Duration = Duration::from_secs(34);
 const REQUEST_MAX: Duration = Duration::from_secs(60);
 
 /// Returns the timeout of a request.
-pub(crate) fn of(info: &RequestInfo<'_>) -> Result<Duration, ApiError> {
-    let limit = if *info.method == Method::GET { REQUEST_MAX } else { WRITE_MAX };
+pub(crate) fn of(info: &RequestInfo) -> Result<Duration, ApiError> {
+    let limit = if info.method == Method::GET { REQUEST_MAX } else { WRITE_MAX };
     match info.query.first("timeout").unwrap_or_default() {
         "" => Ok(limit),
         _ if info.query.flag("watch") => Ok(limit),
@@ -37,7 +37,7 @@ mod tests {
     fn allowed(method: Method, uri: &str) -> Result<Duration, String> {
         let request = http::Request::builder().method(method).uri(uri).body(()).unwrap();
         let (parts, ()) = request.into_parts();
-        of(&RequestInfo::parse(&parts, parts.uri.path())).map_err(|error| error.refusal().message)
+        of(&RequestInfo::parse(parts)).map_err(|error| error.refusal().message)
     }
 
     /// A0.10: the shorter of parameter and limit is used.

@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 
 use bytes::Bytes;
 use gantry_json::Value;
+use gantry_primitives::StatusReason;
 use gantry_schema::encode;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 use http_body::Frame;
@@ -52,6 +53,13 @@ impl Body {
     }
 }
 
+/// The content of a response.
+enum Content {
+    /// A value, which is encoded in the requested format when the response is sent.
+    Value(Value),
+    Body(Body),
+}
+
 /// A response of a handler.
 pub(crate) struct ApiResponse {
     status: u16,
@@ -64,11 +72,11 @@ pub(crate) struct ApiResponse {
     slot: Option<HeavySlot>,
     /// Whether JSON is indented even if the client does not request it.
     pub(crate) is_indented: bool,
-    body: Body,
+    content: Content,
 }
 
 impl ApiResponse {
-    fn new(status: u16, content_type: &'static str, body: Body) -> Self {
+    fn new(status: u16, content_type: &'static str, content: Content) -> Self {
         Self {
             status,
             content_type,
@@ -77,43 +85,41 @@ impl ApiResponse {
             warnings: Vec::new(),
             slot: None,
             is_indented: false,
-            body,
+            content,
         }
     }
 
     /// A response with encoded JSON.
     pub(crate) fn json(status: u16, body: impl Into<Bytes>) -> Self {
-        Self::new(status, "application/json", Body::Whole(Some(body.into())))
+        Self::of_body(status, "application/json", Body::Whole(Some(body.into())))
     }
 
-    /// A response with a value as JSON.
-    pub(crate) fn value(status: u16, value: &Value) -> Self {
-        let mut bytes = encode::plain(value);
-        bytes.push(b'\n');
-        Self::json(status, bytes)
+    /// A response with a value.
+    pub(crate) fn value(status: u16, value: Value) -> Self {
+        Self::new(status, "application/json", Content::Value(value))
     }
 
     pub(crate) fn text(status: u16, text: impl Into<Bytes>) -> Self {
-        Self::new(status, "text/plain; charset=utf-8", Body::Whole(Some(text.into())))
+        Self::of_body(status, "text/plain; charset=utf-8", Body::Whole(Some(text.into())))
     }
 
     /// A response without a body.
     pub(crate) fn empty(status: u16) -> Self {
-        Self::new(status, "", Body::Whole(None))
+        Self::of_body(status, "", Body::Whole(None))
     }
 
     /// A response with a body of this kind; an empty content type is not sent.
     pub(crate) fn of_body(status: u16, content_type: &'static str, body: Body) -> Self {
-        Self::new(status, content_type, body)
+        Self::new(status, content_type, Content::Body(body))
     }
 
     /// A response of another server, with its headers.
     pub(crate) fn forwarded(status: StatusCode, headers: HeaderMap, body: Body) -> Self {
-        Self { forwarded: headers, ..Self::new(status.as_u16(), "", body) }
+        Self { forwarded: headers, ..Self::of_body(status.as_u16(), "", body) }
     }
 
     pub(crate) fn stream(chunks: impl Chunks + 'static) -> Self {
-        Self::new(200, "application/json", Body::Stream(Box::pin(chunks)))
+        Self::of_body(200, "application/json", Body::Stream(Box::pin(chunks)))
     }
 
     /// A response with bytes that are shared with others: clients that do not read it cost no memory, and it is sent
@@ -124,7 +130,7 @@ impl ApiResponse {
 
     /// A response that is encoded while it is sent.
     pub(crate) fn chunked(content_type: &'static str, chunks: impl Chunks + 'static) -> Self {
-        Self::new(200, content_type, Body::Chunked(Box::pin(chunks)))
+        Self::of_body(200, content_type, Body::Chunked(Box::pin(chunks)))
     }
 
     /// Keeps the slot in which it was made.
@@ -138,21 +144,37 @@ impl ApiResponse {
         self.slot.take()
     }
 
-    /// The size of the body, if it is complete.
+    /// The size of the body, if it is complete; approximate for a value.
     pub(crate) fn whole_bytes(&self) -> usize {
-        match &self.body {
-            Body::Whole(bytes) => bytes.as_ref().map_or(0, Bytes::len),
-            Body::Chunked(_) | Body::Stream(_) => 0,
+        match &self.content {
+            Content::Value(value) => encode::json_bytes(value),
+            Content::Body(Body::Whole(bytes)) => bytes.as_ref().map_or(0, Bytes::len),
+            Content::Body(Body::Chunked(_) | Body::Stream(_)) => 0,
         }
+    }
+
+    /// Converts JSON to YAML, unless indentation would make it very much longer.
+    pub(crate) fn in_yaml(mut self) -> Self {
+        let yaml = match &self.content {
+            _ if !self.content_type.starts_with("application/json") => None,
+            Content::Value(value) => encode::yaml_text_within(value),
+            Content::Body(Body::Whole(Some(json))) => encode::yaml(json),
+            Content::Body(_) => None,
+        };
+        if let Some(yaml) = yaml {
+            self.content_type = "application/yaml";
+            self.content = Content::Body(Body::Whole(Some(yaml.into())));
+        }
+        self
     }
 
     /// The response for an error.
     pub(crate) fn error(error: &ApiError) -> Self {
         let refusal = error.refusal();
-        let mut response = Self::value(refusal.code, &refusal.status());
+        let mut response = Self::value(refusal.reason.code(), refusal.status());
         match refusal.reason {
-            "Forbidden" => response = response.not_sniffed(),
-            "NotAcceptable" => response.is_indented = true,
+            StatusReason::Forbidden => response = response.not_sniffed(),
+            StatusReason::NotAcceptable => response.is_indented = true,
             _ => {}
         }
         match refusal.details.as_ref().map(|details| details.retry_after_seconds) {
@@ -184,7 +206,14 @@ impl ApiResponse {
 
     pub(crate) fn into_response(self) -> Response<Body> {
         let warnings = warning_header::truncated(&self.warnings);
-        let mut response = Response::new(self.body);
+        let mut response = Response::new(match self.content {
+            Content::Body(body) => body,
+            Content::Value(value) => {
+                let mut json = encode::plain(&value);
+                json.push(b'\n');
+                Body::Whole(Some(json.into()))
+            }
+        });
         *response.status_mut() =
             StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let headers = response.headers_mut();

@@ -24,13 +24,18 @@ const COMPRESS_FROM: usize = 128 << 10;
 /// Converts a handler's result into the final response.
 pub(crate) fn apply(
     result: Result<ApiResponse, ApiError>,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
     environment: &dyn Environment,
 ) -> Response<Body> {
     let response = result.unwrap_or_else(|error| ApiResponse::error(&error));
     let is_indented = response.is_indented || info.wants_pretty();
-    let mut response = response.into_response();
-    format_body(&mut response, info, is_indented);
+    let mut response = if info.wants_yaml() {
+        response.in_yaml().into_response()
+    } else if is_indented {
+        indented(response.into_response())
+    } else {
+        response.into_response()
+    };
     compress(&mut response, info);
     let given = info.headers.get(AUDIT_ID).cloned();
     if let Some(id) = given.or_else(|| HeaderValue::from_str(&environment.uid()).ok()) {
@@ -46,29 +51,22 @@ pub(crate) fn gzip(bytes: &[u8]) -> Option<Bytes> {
     encoder.finish().ok().map(Bytes::from)
 }
 
-/// Converts JSON to YAML where requested, or pretty-prints it. It is not changed if indentation would make it very much longer.
-fn format_body(response: &mut Response<Body>, info: &RequestInfo<'_>, is_indented: bool) {
+/// Pretty-prints JSON, unless indentation would make it very much longer.
+fn indented(mut response: Response<Body>) -> Response<Body> {
     let is_json = response
         .headers()
         .get(CONTENT_TYPE)
         .is_some_and(|value| value.as_bytes().starts_with(b"application/json"));
-    let Body::Whole(Some(body)) = response.body_mut() else { return };
-    if !is_json {
-        return;
-    }
-    if info.wants_yaml() {
-        if let Some(yaml) = encode::yaml(body) {
-            *body = yaml.into();
-            response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/yaml"));
-        }
-    } else if is_indented
+    if is_json
+        && let Body::Whole(Some(body)) = response.body_mut()
         && let Some(indented) = encode::pretty_within(body, encode::indented_bytes_max(body.len()))
     {
         *body = indented.into();
     }
+    response
 }
 
-fn compress(response: &mut Response<Body>, info: &RequestInfo<'_>) {
+fn compress(response: &mut Response<Body>, info: &RequestInfo) {
     let done = response.headers().contains_key(CONTENT_ENCODING);
     let Body::Whole(Some(body)) = response.body_mut() else { return };
     if done || body.len() <= COMPRESS_FROM || !info.accepts_gzip() {

@@ -7,7 +7,6 @@ use std::fmt::Display;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
-use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::Bytes;
@@ -27,29 +26,26 @@ impl ApiServer {
         B::Error: Display + Send,
     {
         let (parts, body) = request.into_parts();
-        let parts = Arc::new(parts);
-        let path = gantry_formats::percent::decode_path(parts.uri.path());
-        let mut info = RequestInfo::parse(&parts, &path);
+        let info = RequestInfo::parse(parts);
         if info.is_proxied() {
             let body = pin!(std::future::ready(Ok(ReadBody::streamed(body))));
-            let response = catch_panic(self.respond(&parts, &mut info, body)).await;
+            let response = catch_panic(self.respond(info.clone(), body)).await;
             return response.unwrap_or_else(|| {
                 response_filters::apply(Err(ApiError::Panic), &info, self.environment.as_ref())
             });
         }
         let result = match request_timeout::of(&info) {
             Ok(timeout) => {
-                let headers = info.headers;
                 let mut body = pin!(body);
                 let mut is_read = false;
                 let response = tokio::time::timeout(timeout, async {
                     let read = async {
                         is_read = true;
-                        self.body_memory.read(headers, body.as_mut()).await
+                        self.body_memory.read(&info.headers, body.as_mut()).await
                     };
-                    let response = self.respond(&parts, &mut info, pin!(read)).await;
+                    let response = self.respond(info.clone(), pin!(read)).await;
                     if !is_read {
-                        request_body::discard(headers, body).await;
+                        request_body::discard(&info.headers, body).await;
                     }
                     response
                 });

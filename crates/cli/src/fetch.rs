@@ -2,7 +2,7 @@
 
 use gantry_decide::gc::{Resource, ResourceScope};
 use gantry_json::Value;
-use gantry_kubectl::{Failure, StatusError};
+use gantry_kubectl::Failure;
 use gantry_runtime::informer::resource_of;
 use gantry_runtime::{Form, ObjectList, RequestError, ResourcePath, Wire};
 use gantry_view::{ApiObjects, Listing};
@@ -60,10 +60,7 @@ pub(crate) async fn deployments(
 
 fn not_found(name: &str) -> Failure {
     let message = format!("deployments.apps \"{name}\" not found");
-    Failure::Status(StatusError {
-        status: gantry_json::json!({"reason": "NotFound", "message": message}),
-        doing: String::new(),
-    })
+    Failure::of_status(gantry_json::json!({"reason": "NotFound", "message": message}))
 }
 
 /// The events that reports need.

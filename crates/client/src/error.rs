@@ -82,22 +82,11 @@ impl RequestError {
     /// A `Status` object, in a response or in a watch.
     pub fn of_status(code: u16, status: Value) -> Self {
         let details = &status["details"];
-        let causes = details["causes"].as_array().map_or(&[][..], Vec::as_slice);
-        let is_terminating = causes.iter().any(|cause| cause["reason"] == "NamespaceTerminating");
-        let kind = match code {
-            _ if is_terminating => RefusalKind::NamespaceTerminating,
-            404 => RefusalKind::NotFound,
-            409 if status["reason"] == "AlreadyExists" => RefusalKind::AlreadyExists,
-            409 => RefusalKind::Conflict,
-            415 => RefusalKind::UnsupportedForm,
-            422 => RefusalKind::Invalid,
-            _ => RefusalKind::Other,
-        };
         let seconds = details["retryAfterSeconds"].as_u64().filter(|seconds| *seconds > 0);
         let message = status["message"].as_str().unwrap_or_default();
         Self {
             retry_after: seconds.map(Duration::from_secs),
-            ..Self::new(Refusal::new(kind, message), Some(code))
+            ..Self::new(Refusal::new(kind_of_status(code, &status), message), Some(code))
         }
         .with_status(status)
     }
@@ -115,12 +104,12 @@ impl RequestError {
 
     /// Whether permissions are missing, which does not change by waiting.
     pub fn lacks_permission(&self) -> bool {
-        self.is_forbidden() || self.code == Some(401)
+        self.is_forbidden() || self.kind() == RefusalKind::Unauthorized
     }
 
     /// Whether the user is known and may not do this.
     pub fn is_forbidden(&self) -> bool {
-        self.code == Some(403)
+        matches!(self.kind(), RefusalKind::Forbidden | RefusalKind::NamespaceTerminating)
     }
 
     /// Whether the object does not exist.
@@ -130,12 +119,12 @@ impl RequestError {
 
     /// Whether the resource, or this verb of it, is not served.
     pub fn is_not_served(&self) -> bool {
-        matches!(self.code, Some(404 | 405))
+        matches!(self.kind(), RefusalKind::NotFound | RefusalKind::MethodNotAllowed)
     }
 
     /// Whether the requested version is compacted, or not reached yet.
     pub fn is_expired(&self) -> bool {
-        matches!(self.code, Some(410 | 504))
+        self.kind() == RefusalKind::Expired
     }
 
     /// Whether the request may have taken effect although it failed: the response was lost, or the server failed or gave up waiting.
@@ -187,6 +176,27 @@ fn is_closed(error: &(dyn Error + 'static)) -> bool {
     }
     let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
     matches!(kind, Some(BrokenPipe | ConnectionAborted | ConnectionReset | UnexpectedEof))
+}
+
+/// Classifies a `Status` by its reason or the HTTP code, which agree where both are known.
+pub fn kind_of_status(code: u16, status: &Value) -> RefusalKind {
+    let mut causes = status["details"]["causes"].as_array().into_iter().flatten();
+    if causes.any(|cause| cause["reason"] == "NamespaceTerminating") {
+        return RefusalKind::NamespaceTerminating;
+    }
+    match (status["reason"].as_str().unwrap_or_default(), code) {
+        ("AlreadyExists", _) => RefusalKind::AlreadyExists,
+        ("BadRequest", _) | (_, 400) => RefusalKind::BadRequest,
+        ("Unauthorized", _) | (_, 401) => RefusalKind::Unauthorized,
+        ("Forbidden", _) | (_, 403) => RefusalKind::Forbidden,
+        ("NotFound", _) | (_, 404) => RefusalKind::NotFound,
+        ("MethodNotAllowed", _) | (_, 405) => RefusalKind::MethodNotAllowed,
+        ("Conflict", _) | (_, 409) => RefusalKind::Conflict,
+        ("Expired", _) | (_, 410 | 504) => RefusalKind::Expired,
+        ("UnsupportedMediaType", _) | (_, 415) => RefusalKind::UnsupportedForm,
+        ("Invalid", _) | (_, 422) => RefusalKind::Invalid,
+        _ => RefusalKind::Other,
+    }
 }
 
 /// A `Status` for an error response that is not one.
@@ -252,7 +262,13 @@ mod tests {
         assert_eq!(kind(409, "Conflict", "{}"), RefusalKind::Conflict);
         assert_eq!(kind(422, "Invalid", "{}"), RefusalKind::Invalid);
         assert_eq!(kind(415, "UnsupportedMediaType", "{}"), RefusalKind::UnsupportedForm);
-        assert_eq!(kind(403, "Forbidden", "{}"), RefusalKind::Other);
+        assert_eq!(kind(400, "BadRequest", "{}"), RefusalKind::BadRequest);
+        assert_eq!(kind(401, "Unauthorized", "{}"), RefusalKind::Unauthorized);
+        assert_eq!(kind(403, "Forbidden", "{}"), RefusalKind::Forbidden);
+        assert_eq!(kind(405, "MethodNotAllowed", "{}"), RefusalKind::MethodNotAllowed);
+        assert_eq!(kind(410, "Expired", "{}"), RefusalKind::Expired);
+        assert_eq!(kind(504, "Timeout", "{}"), RefusalKind::Expired);
+        assert_eq!(kind(500, "InternalError", "{}"), RefusalKind::Other);
         let causes = r#"{"causes":[{"reason":"NamespaceTerminating","message":"it is","field":"metadata.namespace"}]}"#;
         assert_eq!(kind(403, "Forbidden", causes), RefusalKind::NamespaceTerminating);
     }

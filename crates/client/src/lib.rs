@@ -29,7 +29,10 @@ pub use connection::{
 /// How an API server is to read a patch.
 pub use gantry_model::patch::PatchForm;
 
-pub use error::{NoneIf, RequestError, error_chain};
+/// The failures that callers distinguish.
+pub use gantry_model::RefusalKind;
+
+pub use error::{NoneIf, RequestError, error_chain, kind_of_status};
 pub use lines::WatchLines;
 pub use request::{
     ApiRequest, DISCOVERY, METADATA, METADATA_LIST, OBJECTS, PROTOBUF, RequestBody, TABLE, collection_path,

@@ -12,7 +12,7 @@ use gantry_json::Value;
 use gantry_primitives::Timestamp;
 use tokio::time::Instant;
 
-use crate::failure::{Failure, StatusError};
+use crate::failure::Failure;
 use crate::field::{list, text};
 use crate::resources::{ApiResource, Resources};
 
@@ -279,10 +279,7 @@ impl WatchStream {
         let mut change: Value = gantry_json::from_slice(&line)
             .map_err(|error| Failure::other(format!("the server sent an invalid watch event: {error}")))?;
         if change["type"] == "ERROR" {
-            return Err(Failure::Status(StatusError {
-                status: change["object"].take(),
-                doing: String::new(),
-            }));
+            return Err(Failure::of_status(change["object"].take()));
         }
         Ok(Some(change))
     }

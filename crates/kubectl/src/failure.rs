@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::fmt::Write as _;
 use std::sync::Arc;
 
-use gantry_client::RequestError;
+use gantry_client::{RefusalKind, RequestError, kind_of_status};
 use gantry_json::{Value, json};
 
 use crate::connection_error;
@@ -39,6 +39,8 @@ pub enum Failure {
 pub struct StatusError {
     /// The `Status` object.
     pub status: Value,
+    /// Its classification.
+    pub kind: RefusalKind,
     /// The operation that failed, as a prefix of the message.
     pub doing: String,
 }
@@ -49,11 +51,18 @@ impl Failure {
         Self::Other(message.into())
     }
 
+    /// An error status that is not the response to a request.
+    pub fn of_status(status: Value) -> Self {
+        let code = status["code"].as_u64().and_then(|code| u16::try_from(code).ok()).unwrap_or_default();
+        Self::Status(StatusError { kind: kind_of_status(code, &status), status, doing: String::new() })
+    }
+
     /// The failure of a request to this server.
     pub fn of_request(error: RequestError, server: &str) -> Self {
         match error.status {
             Some(status) => {
-                Self::Status(StatusError { status: Arc::unwrap_or_clone(status), doing: String::new() })
+                let (status, kind) = (Arc::unwrap_or_clone(status), error.refusal.kind);
+                Self::Status(StatusError { status, kind, doing: String::new() })
             }
             None => connection_error::explain(error.source().unwrap_or(&error), server),
         }
@@ -61,8 +70,7 @@ impl Failure {
 
     /// An object without a name, which is rejected before a request is sent.
     pub(crate) fn unnamed() -> Self {
-        let status = json!({"message": "resource name may not be empty"});
-        Self::Status(StatusError { status, doing: String::new() })
+        Self::of_status(json!({"message": "resource name may not be empty"}))
     }
 
     /// Combines failures. Only a single failure is printed with `error: `.
@@ -81,7 +89,7 @@ impl Failure {
     /// Adds a prefix to the server's message (K0.4), except for `Invalid` errors.
     pub fn while_doing(self, doing: &str) -> Self {
         match self {
-            Self::Status(refused) if refused.reason() != "Invalid" => {
+            Self::Status(refused) if refused.kind != RefusalKind::Invalid => {
                 Self::Status(StatusError { doing: format!("{doing}: {}", refused.doing), ..refused })
             }
             other => other,
@@ -90,13 +98,13 @@ impl Failure {
 
     /// Whether the server has no such object.
     pub fn is_not_found(&self) -> bool {
-        self.reason() == Some("NotFound")
+        self.kind() == Some(RefusalKind::NotFound)
     }
 
-    /// The reason that the server gave.
-    pub fn reason(&self) -> Option<&str> {
+    /// The classification of the server's error.
+    pub fn kind(&self) -> Option<RefusalKind> {
         match self {
-            Self::Status(refused) => Some(refused.reason()),
+            Self::Status(refused) => Some(refused.kind),
             _ => None,
         }
     }
@@ -129,29 +137,25 @@ impl Failure {
 }
 
 impl StatusError {
-    fn reason(&self) -> &str {
-        text(&self.status, "/reason")
-    }
-
     fn message(&self) -> &str {
         text(&self.status, "/message")
     }
 
     fn lines(&self) -> String {
         let doing = &self.doing;
-        match self.reason() {
-            "Invalid" => self.invalid(),
-            "Unauthorized" => format!(
+        match (self.kind, text(&self.status, "/reason")) {
+            (RefusalKind::Invalid, _) => self.invalid(),
+            (RefusalKind::Unauthorized, _) => format!(
                 "error: You must be logged in to the server ({})\n\
                  hint: the token or certificate is missing, wrong or expired; check the user of the kubeconfig\n",
                 self.message()
             ),
-            "" if self.status["kind"] == "Status" => {
+            (_, "") if self.status["kind"] == "Status" => {
                 format!("Error from server: {doing}{}\n", self.message())
             }
             // The server is not an API server.
-            "" => format!("error: {doing}{}\n", self.message()),
-            reason => format!("Error from server ({reason}): {doing}{}\n", self.message()),
+            (_, "") => format!("error: {doing}{}\n", self.message()),
+            (_, reason) => format!("Error from server ({reason}): {doing}{}\n", self.message()),
         }
     }
 
@@ -188,7 +192,7 @@ mod tests {
     use super::*;
 
     fn refused(status: Value) -> Failure {
-        Failure::Status(StatusError { status, doing: String::new() })
+        Failure::of_status(status)
     }
 
     /// K0.3: a single cause is printed on the first line, several below it, each once.

@@ -1,6 +1,6 @@
 //! Finds the objects of a command: by name, by type, by selectors, or from manifests.
 
-use gantry_client::ApiRequest;
+use gantry_client::{ApiRequest, RefusalKind};
 use gantry_json::Value;
 
 use crate::arguments::{ResourceArg, ResourceArgs};
@@ -240,9 +240,9 @@ pub(crate) fn explain_list_failure(
     resource: &ApiResource,
     selection: &Selection,
 ) -> Failure {
-    let is_about_the_list = matches!(failure.reason(), Some("BadRequest" | "NotFound"));
+    let is_about_the_list = matches!(failure.kind(), Some(RefusalKind::BadRequest | RefusalKind::NotFound));
     match failure {
-        Failure::Status(StatusError { status, .. }) if is_about_the_list => {
+        Failure::Status(refused) if is_about_the_list => {
             let which = format!("{}/{}, Resource={}", resource.group, resource.version, resource.plural);
             let (labels, fields) =
                 (selection.selector.as_deref().unwrap_or(""), selection.fields.as_deref().unwrap_or(""));
@@ -253,7 +253,7 @@ pub(crate) fn explain_list_failure(
                     "Unable to find {which:?} that match label selector {labels:?}, field selector {fields:?}: "
                 )
             };
-            Failure::Status(StatusError { status, doing })
+            Failure::Status(StatusError { doing, ..refused })
         }
         other => other,
     }

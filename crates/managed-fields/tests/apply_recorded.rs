@@ -318,7 +318,7 @@ fn an_applied_resource_version_is_passed_on() {
     assert_eq!(second.object["data"]["k"], "2");
     let third = exchanges[2].apply_to(Some(&seed(&exchanges[1].value["body"], &Value::Null)));
     let stale = third.unwrap_err();
-    assert_eq!(stale.code, 409, "owned by before-first-apply: {stale}");
+    assert_eq!(stale.reason.code(), 409, "owned by before-first-apply: {stale}");
 }
 
 /// A3.20, A3.21: wrong kinds, applied managed fields, undeclared fields, duplicate keys, wrong types.
@@ -335,7 +335,7 @@ fn invalid_apply_configurations_are_refused() {
     }
     let list = recorded("refusals")[7].apply_to(None).unwrap_err();
     assert!(list.message.starts_with("error decoding patch: error unmarshaling JSON: "), "{list}");
-    assert_eq!(list.code, 400);
+    assert_eq!(list.reason.code(), 400);
 }
 
 /// A3.17: the oldest of more than ten updaters are merged.

@@ -11,7 +11,7 @@ pub struct Refusal {
     pub message: String,
 }
 
-/// The failures that the rules distinguish.
+/// The failures that rules and commands distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RefusalKind {
     /// The object does not exist: 404.
@@ -20,13 +20,23 @@ pub enum RefusalKind {
     AlreadyExists,
     /// A precondition failed: 409.
     Conflict,
+    /// The request is malformed: 400.
+    BadRequest,
+    /// The credentials are missing or invalid: 401.
+    Unauthorized,
+    /// The user may not do this: 403.
+    Forbidden,
+    /// The resource does not support the verb: 405.
+    MethodNotAllowed,
+    /// The requested version is compacted (410), or not reached in time (504).
+    Expired,
     /// The change is invalid, for instance because the name belongs to another uid now: 422.
     Invalid,
     /// The kind does not support this patch type: 415.
     UnsupportedForm,
     /// The namespace is terminating: an error with cause `NamespaceTerminating`.
     NamespaceTerminating,
-    /// Anything else: a quota, a missing permission, a timeout.
+    /// Anything else: a failure of the server, or no response.
     Other,
 }
 

@@ -2,7 +2,7 @@
 //! pin of the authority in it.
 
 use gantry_certificates::{is_signed_by, public_key_pin};
-use gantry_client::{ApiTransport, ClientConfig, ServerTrust};
+use gantry_client::{ApiTransport, ClientConfig, RefusalKind, ServerTrust};
 use gantry_formats::base64;
 use gantry_formats::bootstrap_token::BootstrapToken;
 use gantry_json::Value;
@@ -51,11 +51,11 @@ async fn read(config: &ClientConfig) -> Result<Value, JoinError> {
 }
 
 fn unread(server: &Uri, failure: &RequestError) -> JoinError {
-    let hint = match failure.code {
-        Some(401 | 403) => {
+    let hint = match failure.kind() {
+        RefusalKind::Unauthorized | RefusalKind::Forbidden => {
             "\nhint: requests without credentials may not read it; `gantry token create` on the cluster grants that"
         }
-        Some(404) => "\nhint: it does not exist; `gantry token create` on the cluster creates it",
+        RefusalKind::NotFound => "\nhint: it does not exist; `gantry token create` on the cluster creates it",
         _ => "",
     };
     JoinError::new(format!(

@@ -10,7 +10,7 @@ use gantry_json::{SmolStr, Value};
 
 use super::document::{ChunkedList, Node};
 use super::{does_not_apply, unreadable};
-use gantry_primitives::Refusal;
+use gantry_primitives::{Refusal, StatusReason};
 use gantry_schema::decode::Finding;
 
 /// The most operations of a patch (A0.11).
@@ -108,14 +108,10 @@ fn operations(body: &Value) -> Result<&[Value], Refusal> {
 }
 
 fn too_many(count: usize) -> Refusal {
-    Refusal {
-        code: 413,
-        reason: "RequestEntityTooLarge",
-        message: format!(
-            "Request entity too large: The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {count}"
-        ),
-        details: None,
-    }
+    let message = format!(
+        "Request entity too large: The allowed maximum operations in a JSON patch is {OPERATIONS_MAX}, got {count}"
+    );
+    Refusal::new(StatusReason::RequestEntityTooLarge, message)
 }
 
 impl Patching {

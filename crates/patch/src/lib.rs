@@ -14,7 +14,7 @@ mod strategic;
 use gantry_json::{Value, json};
 
 use gantry_primitives::go_print::as_go_prints;
-use gantry_primitives::{FieldError, Refusal};
+use gantry_primitives::{Details, FieldError, Refusal, StatusReason};
 use gantry_schema::decode::UNREADABLE;
 use gantry_schema::decode::{Finding, TOO_DEEP, json_word};
 use gantry_schema::kinds::Nature;
@@ -86,12 +86,8 @@ pub fn undecodable(kind: PatchKind, body: &Value, patched: &Value, why: &str) ->
 
 /// The error about a valid patch that does not apply to the object: 422 without a reason (A3.5).
 fn does_not_apply() -> Refusal {
-    Refusal {
-        code: 422,
-        reason: "Invalid",
-        message: "the server rejected our request due to an error in our request".to_owned(),
-        details: Some(Box::default()),
-    }
+    let message = "the server rejected our request due to an error in our request";
+    Refusal::new(StatusReason::Invalid, message).with(Details::default())
 }
 
 /// Go's error about a JSON value of the wrong type.

@@ -69,7 +69,7 @@ mod tests {
     fn a_patch_that_is_not_an_object_is_a_bad_request() {
         let texts =
             [json!([]), json!("x"), json!(1), json!(null)].map(|body| apply(&json!({}), &body).unwrap_err());
-        let texts = texts.map(|refusal| (refusal.code, refusal.message));
+        let texts = texts.map(|refusal| (refusal.reason.code(), refusal.message));
         let wanted = |found: &str| {
             let target = "into Go value of type map[string]interface {}";
             (400, format!("error decoding patch: json: cannot unmarshal {found} {target}"))

@@ -21,7 +21,11 @@ fn becomes(current: &Value, operations: &Value, wanted: &Value) {
 fn does_not_apply(current: &Value, operations: &Value) {
     let refusal = apply(current, operations).unwrap_err();
     let message = "the server rejected our request due to an error in our request";
-    assert_eq!((refusal.code, refusal.message.as_str()), (422, message), "{current} after {operations}");
+    assert_eq!(
+        (refusal.reason.code(), refusal.message.as_str()),
+        (422, message),
+        "{current} after {operations}"
+    );
     assert_eq!(refusal.status()["details"], json!({}));
 }
 
@@ -29,7 +33,7 @@ fn does_not_apply(current: &Value, operations: &Value) {
 fn is_malformed(body: &Value, message: &str) {
     let refusal = apply(&json!({}), body).unwrap_err();
     assert_eq!(
-        (refusal.code, refusal.reason, refusal.message.as_str()),
+        (refusal.reason.code(), refusal.reason.name(), refusal.message.as_str()),
         (400, "BadRequest", message),
         "{body}"
     );
@@ -249,6 +253,6 @@ fn large_values_are_not_moved_deeper_without_limit() {
             ]
         })
         .collect();
-    assert_eq!(apply(&current, &json!(moves)).unwrap_err().code, 422);
+    assert_eq!(apply(&current, &json!(moves)).unwrap_err().reason.code(), 422);
     assert_eq!(apply(&current, &json!(moves[..20])).unwrap(), current);
 }

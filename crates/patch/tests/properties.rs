@@ -258,7 +258,7 @@ proptest! {
             prop_assert_eq!(&outcome, &apply(kind, "core/v1.PodSpec", &current, &body));
             match outcome {
                 Ok(patched) => prop_assert!(patched.is_object()),
-                Err(refusal) => prop_assert!([400, 422, 500].contains(&refusal.code), "{refusal}"),
+                Err(refusal) => prop_assert!([400, 422, 500].contains(&refusal.reason.code()), "{refusal}"),
             }
             prop_assert!(patch::undecodable(kind, &body, &current, "why").message.ends_with("\": why"));
             patch::findings(kind, &body, Vec::new());
@@ -274,7 +274,7 @@ proptest! {
         let operation = |(op, path, from, value)| json!({"op": op, "path": path, "from": from, "value": value});
         let operations: Value = operations.into_iter().map(operation).collect();
         let outcome = apply(PatchKind::Json, "core/v1.PodSpec", &current, &operations);
-        prop_assert!(outcome.map_or_else(|refusal| [400, 422].contains(&refusal.code), |patched| patched.is_object()));
+        prop_assert!(outcome.map_or_else(|refusal| [400, 422].contains(&refusal.reason.code()), |patched| patched.is_object()));
     }
 
     /// A3.7: directives without a value to apply to are dropped.

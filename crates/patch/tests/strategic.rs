@@ -19,7 +19,7 @@ fn becomes(message: &str, current: &Value, body: &Value, wanted: &Value) {
 /// Returns code, reason and message of the refusal of a patch of a pod's spec.
 fn refusal(current: &Value, body: &Value) -> (u16, &'static str, String) {
     let refusal = apply("core/v1.PodSpec", current, body).unwrap_err();
-    (refusal.code, refusal.reason, refusal.message)
+    (refusal.reason.code(), refusal.reason.name(), refusal.message)
 }
 
 fn server_error(message: &str) -> (u16, &'static str, String) {

@@ -12,10 +12,12 @@ pub mod names;
 mod path;
 mod pattern;
 pub mod refusal;
+mod status_reason;
 pub mod text_formats;
 mod timestamp;
 
 pub use path::Path;
 pub use pattern::{Pattern, Patterns, check_pattern};
 pub use refusal::{Cause, Details, FieldError, Refusal, Wrong};
+pub use status_reason::StatusReason;
 pub use timestamp::Timestamp;

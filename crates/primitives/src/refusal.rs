@@ -5,13 +5,13 @@ use std::fmt::Write;
 
 use gantry_json::{Value, json};
 
-/// An error response, with the code and wording of Kubernetes' API.
+use crate::StatusReason;
+
+/// An error response, with the wording of Kubernetes' API.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// The HTTP status code.
-    pub code: u16,
-    /// The machine-readable reason; empty for unclassified server errors.
-    pub reason: &'static str,
+    /// The machine-readable reason.
+    pub reason: StatusReason,
     /// The message.
     pub message: String,
     /// The details. `None` omits the field; empty details are written as `{}`. Boxed, because errors are rare and
@@ -113,9 +113,19 @@ pub enum Wrong {
 }
 
 impl Refusal {
+    /// A refusal without details.
+    pub fn new(reason: StatusReason, message: impl Into<String>) -> Self {
+        Self { reason, message: message.into(), details: None }
+    }
+
+    /// The same refusal with details.
+    pub fn with(self, details: Details) -> Self {
+        Self { details: Some(Box::new(details)), ..self }
+    }
+
     /// The request is invalid: 400.
     pub fn bad_request(message: impl Into<String>) -> Self {
-        Self { code: 400, reason: "BadRequest", message: message.into(), details: None }
+        Self::new(StatusReason::BadRequest, message)
     }
 
     /// The media type of the body is not supported; `known` lists those that are: 415.
@@ -123,12 +133,20 @@ impl Refusal {
         let message = format!(
             "the body of the request was in an unknown format - accepted media types include: {known}"
         );
-        Self { code: 415, reason: "UnsupportedMediaType", message, details: None }
+        Self::new(StatusReason::UnsupportedMediaType, message)
     }
 
     /// An unclassified server error: 500.
     pub fn server_error(message: impl Into<String>) -> Self {
-        Self { code: 500, reason: "", message: message.into(), details: None }
+        Self::new(StatusReason::Unclassified, message)
+    }
+
+    /// A classified server error: 500.
+    pub fn internal(why: String) -> Self {
+        let message = format!("Internal error occurred: {why}");
+        let cause = Cause { reason: "", message: why, field: String::new() };
+        Self::new(StatusReason::InternalError, message)
+            .with(Details { causes: vec![cause], ..Details::default() })
     }
 
     /// The object is invalid: 422. Its group and kind are printed as `Deployment.apps` or `Pod`. Duplicate errors are
@@ -153,17 +171,18 @@ impl Refusal {
             causes: errors.into_iter().map(FieldError::cause).collect(),
             ..Details::default()
         };
-        Self { code: 422, reason: "Invalid", message, details: Some(Box::new(details)) }
+        Self::new(StatusReason::Invalid, message).with(details)
     }
 
     /// The `Status` object.
     pub fn status(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "message": self.message, "code": self.code,
+            "message": self.message, "code": self.reason.code(),
         });
-        if !self.reason.is_empty() {
-            status["reason"] = json!(self.reason);
+        let reason = self.reason.name();
+        if !reason.is_empty() {
+            status["reason"] = json!(reason);
         }
         match &self.details {
             Some(details) if !details.next_page.is_empty() => {

@@ -20,5 +20,5 @@ pub mod table;
 pub mod target;
 pub mod validation;
 
-use gantry_primitives::{Cause, Details, FieldError, Refusal, Timestamp, Wrong};
+use gantry_primitives::{Cause, Details, FieldError, Refusal, StatusReason, Timestamp, Wrong};
 use gantry_schema::{custom, decode, empties, kinds, schema};

@@ -12,7 +12,7 @@ pub use token::Continue;
 
 use crate::selector::fields::Terms;
 use crate::selector::{LabelSelector, Selectable, Selection};
-use crate::{Cause, Details, FieldError, Refusal};
+use crate::{Cause, Details, FieldError, Refusal, StatusReason};
 
 /// The options of a list, a watch or a deletion of a collection, validated.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -224,16 +224,9 @@ pub fn too_large(wanted: u64, current: u64) -> Refusal {
         message: "Too large resource version".to_owned(),
         field: String::new(),
     };
-    Refusal {
-        code: 504,
-        reason: "Timeout",
-        message: format!("Timeout: Too large resource version: {wanted}, current: {current}"),
-        details: Some(Box::new(Details {
-            causes: vec![cause],
-            retry_after_seconds: 1,
-            ..Details::default()
-        })),
-    }
+    let message = format!("Timeout: Too large resource version: {wanted}, current: {current}");
+    let details = Details { causes: vec![cause], retry_after_seconds: 1, ..Details::default() };
+    Refusal::new(StatusReason::Timeout, message).with(details)
 }
 
 /// The error about a list of a compacted version: 410.
@@ -243,14 +236,14 @@ pub fn expired_list() -> Refusal {
 
 /// The error about a page of a compacted version: 410, with a token that continues with the latest state.
 pub fn expired_page(page: &Continue) -> Refusal {
-    let refusal = expired(
+    let next_page = Continue { version: None, ..page.clone() }.encode();
+    expired(
         "The provided continue parameter is too old to display a consistent list result. You can start a new list \
          without the continue parameter, or use the continue token in this response to retrieve the remainder of \
          the results. Continuing with the provided token results in an inconsistent list - objects that were \
          created, modified, or deleted between the time the first chunk was returned and now may show up in the list.",
-    );
-    let next_page = Continue { version: None, ..page.clone() }.encode();
-    Refusal { details: Some(Box::new(Details { next_page, ..Details::default() })), ..refusal }
+    )
+    .with(Details { next_page, ..Details::default() })
 }
 
 /// The error about a watch from a compacted version; sent as an ERROR event.
@@ -291,5 +284,5 @@ fn forbidden_match(why: &str) -> FieldError {
 }
 
 fn expired(message: impl Into<String>) -> Refusal {
-    Refusal { code: 410, reason: "Expired", message: message.into(), details: None }
+    Refusal::new(StatusReason::Expired, message)
 }

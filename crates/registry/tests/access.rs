@@ -225,7 +225,7 @@ fn escalation(
     let kind = kinds().resource("rbac.authorization.k8s.io", "v1", resource).unwrap();
     let (user, namespace) = (named(user), (kind.scope == Scope::Namespaced).then_some("n"));
     let escalation = EscalationCheck { policy, user: &user, kind, namespace, path_name: None };
-    escalation.check(old, new).err().map(|refusal| format!("{} {}", refusal.code, refusal.message))
+    escalation.check(old, new).err().map(|refusal| format!("{} {}", refusal.reason.code(), refusal.message))
 }
 
 /// A7.9: missing rules are reported with the verbs of one resource together.

@@ -105,9 +105,9 @@ fn a_disruption_is_recorded_in_the_budget() {
         json!({"a": "2026-01-01T12:00:00Z", "b": "2026-01-01T12:00:05Z"})
     );
     assert_eq!(none["status"]["conditions"][0]["reason"], "InsufficientPods");
-    assert_eq!(decrement_disruptions_allowed(&none, "c", NOON).unwrap_err().code, 429);
+    assert_eq!(decrement_disruptions_allowed(&none, "c", NOON).unwrap_err().reason.code(), 429);
     let negative = budget(&json!({}), -1, 4, 2);
-    assert_eq!(decrement_disruptions_allowed(&negative, "a", NOON).unwrap_err().code, 403);
+    assert_eq!(decrement_disruptions_allowed(&negative, "a", NOON).unwrap_err().reason.code(), 403);
 }
 
 /// A8.7: a pod that is marked as disrupted is not marked again.

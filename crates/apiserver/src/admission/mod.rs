@@ -1,10 +1,10 @@
 //! Admission: looks up the objects that the registry's admission decisions depend on.
 //!
-//! [`create`] and [`update`] run after field ownership is tracked, so that no manager owns what they add.
-//! [`quota::charges`] runs last, after all other checks.
+//! [`create`] and [`update`] run after field ownership is tracked, so that no manager owns what they add. [`validate`] and
+//! [`check_caller`] run on the result, [`quota::charges`] last, after all other checks.
 
 mod accounts;
-pub(crate) mod certificates;
+mod certificates;
 mod ip_address;
 mod ip_allocator;
 mod limits;
@@ -16,12 +16,17 @@ mod runtime_class;
 use std::borrow::Cow;
 
 use gantry_json::Value;
+use gantry_primitives::Timestamp;
 use gantry_registry::admission::{self, AdmissionCheck};
+use gantry_registry::lifecycle::Part;
 use gantry_registry::strategies;
+use gantry_registry::strategies::certificates::signing_request;
+use gantry_registry::validation::ValidationReport;
 use gantry_schema::kinds::{Kind, kinds};
 use gantry_store::ListRequest;
 
 use crate::ApiServer;
+use crate::authorization::Caller;
 use crate::error::ApiError;
 use crate::objects::{CreateResult, ObjectRef, ObjectResponse, Objects};
 use crate::storage_codec;
@@ -36,6 +41,7 @@ const CHARGES_MAX: usize = 256;
 /// Sets the fields that admission adds to a new object, or returns why it is rejected.
 pub(crate) async fn create(
     server: &ApiServer,
+    caller: &Caller,
     object_ref: ObjectRef<'_>,
     object: &mut Value,
 ) -> Result<(), ApiError> {
@@ -47,6 +53,50 @@ pub(crate) async fn create(
             AdmissionCheck::OneDefaultClass => priority::admit_class(server, object_ref, object).await?,
             AdmissionCheck::Limits => limits::admit(server, object_ref, object).await?,
             AdmissionCheck::RuntimeClass => runtime_class::admit(server, object_ref, object).await?,
+            AdmissionCheck::SigningRequest => signing_request::set_requestor(object, &caller.user),
+            AdmissionCheck::TrustBundle => {}
+        }
+    }
+    Ok(())
+}
+
+/// Adds the errors that only a parser of certificates finds; `stored` is `None` for a new object.
+pub(crate) fn validate(
+    kind: &Kind,
+    stored: Option<&Value>,
+    object: &Value,
+    mut report: ValidationReport,
+) -> ValidationReport {
+    for check in strategies::of(kind).admission_checks {
+        match check {
+            AdmissionCheck::SigningRequest => certificates::validate_request(stored, object, &mut report),
+            AdmissionCheck::TrustBundle => certificates::validate_bundle(stored, object, &mut report),
+            _ => {}
+        }
+    }
+    report
+}
+
+/// Returns 403 if the caller may not make this valid change of an object; `stored` is `None` for a new one.
+pub(crate) fn check_caller(
+    caller: &Caller,
+    object_ref: ObjectRef<'_>,
+    part: Part,
+    stored: Option<&Value>,
+    object: &Value,
+) -> Result<(), ApiError> {
+    for check in strategies::of(object_ref.kind).admission_checks {
+        match (check, stored) {
+            (AdmissionCheck::SigningRequest, None) => {
+                certificates::check_new_request(caller, object_ref, object)?;
+            }
+            (AdmissionCheck::SigningRequest, Some(stored)) => {
+                certificates::check_changed_request(caller, object_ref, part, stored, object)?;
+            }
+            (AdmissionCheck::TrustBundle, _) => {
+                certificates::check_bundle(caller, object_ref, stored, object)?;
+            }
+            _ => {}
         }
     }
     Ok(())
@@ -88,8 +138,14 @@ pub(crate) async fn dry_run_store(
 }
 
 /// Sets the fields of a changed object that the server maintains.
-pub(crate) fn update(kind: &Kind, stored: &Value, object: &mut Value) {
-    admission::admit_update(kind, stored, object);
+pub(crate) fn update(kind: &Kind, part: Part, stored: &Value, object: &mut Value, now: Timestamp) {
+    if part == Part::Main {
+        admission::admit_update(kind, stored, object);
+    }
+    let is_decided = matches!(part, Part::Status | Part::Approval);
+    if is_decided && strategies::of(kind).admission_checks.contains(&AdmissionCheck::SigningRequest) {
+        signing_request::set_condition_times(stored, object, now);
+    }
 }
 
 /// Lists all objects of a resource, or of one namespace.

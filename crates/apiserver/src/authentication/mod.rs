@@ -47,7 +47,7 @@ pub(crate) struct TokenUser {
 }
 
 /// Returns the user of a request, or 401.
-pub(crate) async fn authenticate(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
+pub(crate) async fn authenticate(server: &ApiServer, info: &RequestInfo) -> Result<User, ApiError> {
     if let Some(AuthenticatedUser(user)) = info.extensions.get() {
         return Ok(with_authenticated_group(user.clone()));
     }
@@ -60,7 +60,7 @@ pub(crate) async fn authenticate(server: &ApiServer, info: &RequestInfo<'_>) -> 
         None if info.extensions.get::<UnverifiedCertificate>().is_some() => Err(ApiError::Unauthorized),
         None => match server.settings.access.anonymous {
             Anonymous::Everywhere => Ok(User::anonymous()),
-            Anonymous::HealthAndVersion if is_public(info.path) || is_cluster_info(info) => {
+            Anonymous::HealthAndVersion if is_public(&info.path) || is_cluster_info(info) => {
                 Ok(User::anonymous())
             }
             Anonymous::HealthAndVersion => Err(ApiError::Unauthorized),
@@ -70,8 +70,8 @@ pub(crate) async fn authenticate(server: &ApiServer, info: &RequestInfo<'_>) -> 
 
 /// Whether a request reads the ConfigMap from which nodes that join get the CA of the cluster. A role determines
 /// whether requests without credentials may read it.
-fn is_cluster_info(info: &RequestInfo<'_>) -> bool {
-    *info.method == Method::GET && info.path == "/api/v1/namespaces/kube-public/configmaps/cluster-info"
+fn is_cluster_info(info: &RequestInfo) -> bool {
+    info.method == Method::GET && info.path == "/api/v1/namespaces/kube-public/configmaps/cluster-info"
 }
 
 /// Returns the user of a token that is valid for one of the audiences.

@@ -65,10 +65,10 @@ pub(crate) fn is_public(path: &str) -> bool {
 /// Authorizes a request of this user, and sets its [`Caller`].
 pub(crate) async fn authorize(
     server: &ApiServer,
-    info: &mut RequestInfo<'_>,
+    info: &mut RequestInfo,
     user: User,
 ) -> Result<(), ApiError> {
-    info.caller = if is_public(info.path) && *info.method == Method::GET {
+    info.caller = if is_public(&info.path) && info.method == Method::GET {
         // These paths need no store access, so that they can be served while the store is unavailable.
         Caller::without_permissions(user)
     } else {
@@ -88,9 +88,9 @@ pub(crate) async fn authorize(
 
 /// Records that a write to roles, bindings, definitions or priority classes is pending, until the result is dropped;
 /// caches include it afterwards.
-pub(crate) fn pending_write<'s>(server: &'s ApiServer, info: &RequestInfo<'_>) -> Option<PendingWrite<'s>> {
+pub(crate) fn pending_write<'s>(server: &'s ApiServer, info: &RequestInfo) -> Option<PendingWrite<'s>> {
     match &info.target {
-        Target::Objects(objects) if *info.method != Method::GET => match objects.group {
+        Target::Objects(objects) if info.method != Method::GET => match objects.group.as_str() {
             RBAC => Some(server.policies.pending_write()),
             DEFINITIONS => Some(server.objects.catalogues.pending_write()),
             SCHEDULING => Some(server.priority_classes.pending_write()),
@@ -101,9 +101,9 @@ pub(crate) fn pending_write<'s>(server: &'s ApiServer, info: &RequestInfo<'_>) -
 }
 
 /// Returns the authenticated or impersonated user.
-pub(crate) async fn user(server: &ApiServer, info: &RequestInfo<'_>) -> Result<User, ApiError> {
+pub(crate) async fn user(server: &ApiServer, info: &RequestInfo) -> Result<User, ApiError> {
     let user = authenticate(server, info).await?;
-    let Some(impersonation) = Impersonation::read(info.headers)? else { return Ok(user) };
+    let Some(impersonation) = Impersonation::read(&info.headers)? else { return Ok(user) };
     let caller = Caller::new(server, user).await?;
     for permission in impersonation.required_permissions() {
         caller.check(&permission)?;

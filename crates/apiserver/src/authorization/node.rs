@@ -61,7 +61,7 @@ pub(super) fn authorize(
 }
 
 /// The value that the field selector of a list or watch requires for `spec.nodeName`.
-pub(super) fn selected_node(info: &RequestInfo<'_>) -> Option<String> {
+pub(super) fn selected_node(info: &RequestInfo) -> Option<String> {
     let selector = info
         .query
         .first("fieldSelector")

@@ -33,20 +33,20 @@ pub(super) enum DigestTarget<'a> {
 }
 
 impl<'a> RequestDigest<'a> {
-    pub(super) fn of(info: &'a RequestInfo<'_>, user: &'a User) -> Self {
+    pub(super) fn of(info: &'a RequestInfo, user: &'a User) -> Self {
         let target = match &info.target {
             Target::Objects(objects) => {
                 // A Namespace counts as inside itself.
-                let itself = if objects.resource == "namespaces" { objects.name } else { None };
+                let itself = if objects.resource == "namespaces" { objects.name.as_deref() } else { None };
                 DigestTarget::Resource {
                     verb: info.verb,
-                    group: objects.group,
-                    resource: objects.resource,
-                    subresource: objects.part.map_or("", |part| part.split('/').next().unwrap_or_default()),
-                    namespace: objects.namespace.or(itself).unwrap_or_default(),
+                    group: &objects.group,
+                    resource: &objects.resource,
+                    subresource: objects.subresource().unwrap_or_default(),
+                    namespace: objects.namespace.as_deref().or(itself).unwrap_or_default(),
                 }
             }
-            _ => DigestTarget::Path { method: info.method.as_str(), path: info.path },
+            _ => DigestTarget::Path { method: info.method.as_str(), path: &info.path },
         };
         Self { user, target }
     }

@@ -262,7 +262,7 @@ impl FlowControlSlot {
     pub(crate) async fn begin(
         &mut self,
         control: &FlowControl,
-        info: &RequestInfo<'_>,
+        info: &RequestInfo,
         user: &User,
     ) -> Option<ApiResponse> {
         if is_long_running(info) {
@@ -305,14 +305,14 @@ impl Drop for HeldSeat {
 }
 
 impl<'a> ArrivingRequest<'a> {
-    fn of(info: &'a RequestInfo<'_>, user: &'a User) -> Self {
+    fn of(info: &'a RequestInfo, user: &'a User) -> Self {
         let timeout = if info.verb == "watch" { None } else { request_timeout::of(info).ok() };
         let wait = timeout.map_or(WAIT_DEFAULT, |timeout| (timeout / WAIT_PART).min(WAIT_MAX));
         Self { digest: RequestDigest::of(info, user), work: work_of(info), wait_until: Instant::now() + wait }
     }
 }
 
-fn work_of(info: &RequestInfo<'_>) -> Work {
+fn work_of(info: &RequestInfo) -> Work {
     let Target::Objects(objects) = &info.target else { return Work::Single };
     let number = |text: &str| text.parse().unwrap_or(0);
     let is_list = match info.verb {
@@ -333,9 +333,9 @@ fn work_of(info: &RequestInfo<'_>) -> Work {
     let is_given = |name: &str| info.query.first(name).is_some_and(|text| !text.is_empty());
     Work::List {
         collection: CollectionHash::of(
-            objects.group,
-            objects.resource,
-            objects.namespace.unwrap_or_default(),
+            &objects.group,
+            &objects.resource,
+            objects.namespace.as_deref().unwrap_or_default(),
         ),
         limit: number(info.query.first("limit").unwrap_or_default()),
         is_selective: is_given("labelSelector") || is_given("fieldSelector"),
@@ -344,16 +344,15 @@ fn work_of(info: &RequestInfo<'_>) -> Work {
 
 /// Whether the request lasts as long as its client wants. A watch is long-running, too, but takes a seat while it
 /// begins.
-fn is_long_running(info: &RequestInfo<'_>) -> bool {
+fn is_long_running(info: &RequestInfo) -> bool {
     let Target::Objects(objects) = &info.target else { return false };
-    let part = objects.part.and_then(|part| part.split('/').next());
-    part.is_some_and(|part| STREAMS.contains(&part))
+    objects.subresource().is_some_and(|part| STREAMS.contains(&part))
 }
 
-fn is_mutating(info: &RequestInfo<'_>) -> bool {
+fn is_mutating(info: &RequestInfo) -> bool {
     match &info.target {
         Target::Objects(_) => !matches!(info.verb, "get" | "list" | "watch"),
-        _ => *info.method != Method::GET,
+        _ => info.method != Method::GET,
     }
 }
 

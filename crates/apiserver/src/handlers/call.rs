@@ -6,6 +6,7 @@ use bytes::Bytes;
 use gantry_json::Value;
 use gantry_primitives::Refusal;
 use gantry_registry::access::{RequestAttributes, RequestTarget};
+use gantry_registry::strategies::{self, OnCreate};
 use gantry_registry::target::Objects as Path;
 use gantry_schema::decode::{Format, Gvk};
 use gantry_schema::kinds::{Kind, Nature, Scope, Verb};
@@ -13,7 +14,6 @@ use http::Method;
 
 use super::patch::patch_kind;
 use super::pods;
-use super::reviews::is_review;
 use crate::ApiServer;
 use crate::accept::{Offer, View, negotiate};
 use crate::authorization::NodeWrite;
@@ -24,7 +24,7 @@ use crate::request_info::RequestInfo;
 /// A resource request that is being handled.
 pub(super) struct Call<'a> {
     pub(super) server: &'a ApiServer,
-    pub(super) info: &'a RequestInfo<'a>,
+    pub(super) info: &'a RequestInfo,
     pub(super) kind: &'a Arc<Kind>,
     pub(super) namespace: Option<&'a str>,
     pub(super) name: Option<&'a str>,
@@ -37,31 +37,33 @@ impl<'a> Call<'a> {
     pub(super) fn new(
         server: &'a ApiServer,
         kind: &'a Arc<Kind>,
-        path: &Path<'a>,
-        info: &'a RequestInfo<'a>,
+        path: &'a Path,
+        info: &'a RequestInfo,
         body: Bytes,
     ) -> Result<Self, ApiError> {
         // The router of Kubernetes checks the type of a patch before the accepted types.
         if let (
             None | Some("approval" | "status" | "scale" | "ephemeralcontainers" | "resize"),
             &Method::PATCH,
-        ) = (path.part, info.method)
+        ) = (path.part.as_deref(), &info.method)
             && kind.allows(Verb::Patch)
             && kind.nature.message().is_some()
         {
             patch_kind(kind, info)?;
         }
-        let view = match (path.part, info.method) {
+        let view = match (path.part.as_deref(), &info.method) {
             (part, _) if pods::is_raw_response(kind, part) => View::Plain,
             (Some("binding" | "eviction" | "token"), &Method::POST)
             | (Some("ephemeralcontainers" | "resize"), &Method::GET | &Method::PUT | &Method::PATCH) => {
-                negotiate(info.accept, Offer::NoTables)?
+                negotiate(info.accept(), Offer::NoTables)?
             }
-            _ if is_review(kind) => negotiate(info.accept, Offer::NoTables)?,
-            _ => negotiate(info.accept, Offer::Objects)?,
+            _ if matches!(strategies::of(kind).on_create, OnCreate::Review(_)) => {
+                negotiate(info.accept(), Offer::NoTables)?
+            }
+            _ => negotiate(info.accept(), Offer::Objects)?,
         };
-        let Path { namespace, name, watch: watch_by_path, .. } = *path;
-        Ok(Self { server, info, kind, namespace, name, view, body, watch_by_path })
+        let (namespace, name) = (path.namespace.as_deref(), path.name.as_deref());
+        Ok(Self { server, info, kind, namespace, name, view, body, watch_by_path: path.watch })
     }
 
     pub(super) fn gvk(&self) -> Gvk<'static> {

@@ -11,7 +11,7 @@ use crate::response::ApiResponse;
 /// Returns the response to an unsupported request for a custom kind; `None` if it is supported.
 pub(super) fn check_request(
     kind: &Kind,
-    path: &Path<'_>,
+    path: &Path,
     verb: &'static str,
 ) -> Option<Result<ApiResponse, ApiError>> {
     if !matches!(kind.nature, Nature::Custom(_)) {
@@ -19,7 +19,7 @@ pub(super) fn check_request(
     }
     // The old watch form supports no other verb, regardless of the method.
     let verb = if path.watch { "watch" } else { verb };
-    let is_elsewhere = match (kind.scope, path.namespace) {
+    let is_elsewhere = match (kind.scope, &path.namespace) {
         (Scope::Cluster, namespace) => namespace.is_some(),
         (Scope::Namespaced, None) => !matches!(verb, "list" | "watch"),
         (Scope::Namespaced, Some(_)) => false,
@@ -27,11 +27,11 @@ pub(super) fn check_request(
     if is_elsewhere {
         return Some(Ok(page_not_found()));
     }
-    let error = match (path.part, verb) {
+    let error = match (path.part.as_deref(), verb) {
         (Some(part), _) if kind.subresource(part).is_none() => ApiError::not_found(ObjectRef {
             kind,
-            namespace: path.namespace,
-            name: path.name.unwrap_or_default(),
+            namespace: path.namespace.as_deref(),
+            name: path.name.as_deref().unwrap_or_default(),
         }),
         (Some(_), "get" | "update" | "patch") => return None,
         (None, "update" | "patch") if path.name.is_none() => ApiError::bad_request("name must be provided"),

@@ -36,7 +36,7 @@ impl Call<'_> {
         match self.delete_object(self.object_ref(), options).await? {
             ChangeResult::Removed(object) => match self.kind.deleted {
                 DeleteAnswer::Object => self.render_response(200, &object),
-                DeleteAnswer::Status => Ok(ApiResponse::value(200, &self.deleted_status(&object))),
+                DeleteAnswer::Status => Ok(ApiResponse::value(200, self.deleted_status(&object))),
             },
             ChangeResult::Kept(object) | ChangeResult::Stored(object) => {
                 self.render_response(if options.legacy_background { 202 } else { 200 }, &object)

@@ -63,7 +63,7 @@ impl DiscoveryDocuments {
 pub(super) async fn path(
     server: &ApiServer,
     path: &str,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
 ) -> Result<ApiResponse, ApiError> {
     if let Some(response) = health::path(server, path, info).await {
         return Ok(response);
@@ -80,7 +80,7 @@ pub(super) async fn path(
 }
 
 /// The list of groups, or aggregated discovery.
-pub(super) fn groups(catalogue: &Catalogue, info: &RequestInfo<'_>) -> Result<ApiResponse, ApiError> {
+pub(super) fn groups(catalogue: &Catalogue, info: &RequestInfo) -> Result<ApiResponse, ApiError> {
     require_get(info)?;
     let documents = catalogue.documents();
     Ok(match view(info)? {
@@ -94,7 +94,7 @@ pub(super) fn group(
     catalogue: &Catalogue,
     group: &str,
     version: Option<&str>,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
 ) -> Result<ApiResponse, ApiError> {
     require_get(info)?;
     let (view, documents) = (view(info)?, catalogue.documents());
@@ -102,7 +102,7 @@ pub(super) fn group(
         None if group.is_empty() && view == View::Discovery => {
             Ok(aggregated(&documents.aggregated_core, info))
         }
-        None if group.is_empty() => Ok(ApiResponse::value(200, &render::legacy_root(info.host()))),
+        None if group.is_empty() => Ok(ApiResponse::value(200, render::legacy_root(info.host()))),
         None => Ok(documents
             .group
             .get(group)
@@ -121,7 +121,7 @@ pub(super) fn page_not_found() -> ApiResponse {
 }
 
 /// Whether the client has the document with this ETag.
-pub(super) fn is_known(info: &RequestInfo<'_>, etag: &str) -> bool {
+pub(super) fn is_known(info: &RequestInfo, etag: &str) -> bool {
     info.header(IF_NONE_MATCH).split(',').any(|tag| tag.trim().trim_start_matches("W/") == etag)
 }
 
@@ -137,7 +137,7 @@ pub(super) fn etag(document: &[u8]) -> String {
     etag
 }
 
-fn aggregated(document: &TaggedDocument, info: &RequestInfo<'_>) -> ApiResponse {
+fn aggregated(document: &TaggedDocument, info: &RequestInfo) -> ApiResponse {
     let response = if is_known(info, &document.etag) {
         ApiResponse::empty(304)
     } else {
@@ -161,17 +161,17 @@ fn with_etag(document: &Value) -> TaggedDocument {
 }
 
 /// Responds with pretty-printed JSON, as Kubernetes does for these documents.
-fn pretty_json(document: &Value, info: &RequestInfo<'_>) -> Result<ApiResponse, ApiError> {
+fn pretty_json(document: &Value, info: &RequestInfo) -> Result<ApiResponse, ApiError> {
     require_get(info)?;
     Ok(ApiResponse::json(200, encode::pretty(&encode::plain(document))))
 }
 
-fn view(info: &RequestInfo<'_>) -> Result<View, ApiError> {
-    negotiate(info.accept, Offer::Discovery)
+fn view(info: &RequestInfo) -> Result<View, ApiError> {
+    negotiate(info.accept(), Offer::Discovery)
 }
 
-fn require_get(info: &RequestInfo<'_>) -> Result<(), ApiError> {
-    if *info.method == Method::GET { Ok(()) } else { Err(ApiError::MethodNotAllowed) }
+fn require_get(info: &RequestInfo) -> Result<(), ApiError> {
+    if info.method == Method::GET { Ok(()) } else { Err(ApiError::MethodNotAllowed) }
 }
 
 /// All non-resource paths, sorted.

@@ -41,7 +41,7 @@ pub(super) fn paths() -> impl Iterator<Item = String> {
 }
 
 /// Responds to health paths; `None` for others.
-pub(super) async fn path(server: &ApiServer, path: &str, info: &RequestInfo<'_>) -> Option<ApiResponse> {
+pub(super) async fn path(server: &ApiServer, path: &str, info: &RequestInfo) -> Option<ApiResponse> {
     let mut words = path.trim_matches('/').splitn(2, '/');
     let endpoint = words.next().unwrap_or_default();
     let checks = checks(endpoint)?;
@@ -63,7 +63,7 @@ fn checks(endpoint: &str) -> Option<&'static [Check]> {
     }
 }
 
-async fn all(server: &ApiServer, endpoint: &str, checks: &[Check], info: &RequestInfo<'_>) -> ApiResponse {
+async fn all(server: &ApiServer, endpoint: &str, checks: &[Check], info: &RequestInfo) -> ApiResponse {
     let query = &info.query;
     let mut excluded: Vec<_> =
         query.0.iter().filter(|(key, _)| key == "exclude").map(|(_, value)| value.as_str()).collect();

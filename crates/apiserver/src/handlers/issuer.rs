@@ -14,7 +14,7 @@ const KEYS: &str = "/openid/v1/jwks";
 pub(super) async fn document(
     server: &ApiServer,
     path: &str,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
 ) -> Option<Result<ApiResponse, ApiError>> {
     match path {
         CONFIGURATION => Some(Ok(configuration(server, info))),
@@ -23,11 +23,11 @@ pub(super) async fn document(
     }
 }
 
-fn configuration(server: &ApiServer, info: &RequestInfo<'_>) -> ApiResponse {
+fn configuration(server: &ApiServer, info: &RequestInfo) -> ApiResponse {
     let host = info.host();
     ApiResponse::value(
         200,
-        &json!({
+        json!({
             "issuer": server.settings.access.issuer, "jwks_uri": format!("https://{host}{KEYS}"),
             "response_types_supported": ["id_token"], "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": ["RS256"],
@@ -37,5 +37,5 @@ fn configuration(server: &ApiServer, info: &RequestInfo<'_>) -> ApiResponse {
 
 async fn keys(server: &ApiServer) -> Result<ApiResponse, ApiError> {
     let key = server.signing_keys.get_or_create(server.objects.store.as_ref()).await?;
-    Ok(ApiResponse::value(200, &json!({"keys": [key.public()]})).of_type("application/jwk-set+json"))
+    Ok(ApiResponse::value(200, json!({"keys": [key.public()]})).of_type("application/jwk-set+json"))
 }

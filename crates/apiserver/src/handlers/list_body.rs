@@ -46,18 +46,25 @@ enum ListFormat {
 }
 
 /// Responds with a list, in YAML if the client requests that.
-pub(super) fn response(call: &Call<'_>, found: ListedObjects) -> Result<ApiResponse, ApiError> {
+pub(super) fn response(call: &Call<'_>, found: ListedObjects) -> ApiResponse {
     let (kind, mut buffer) = (call.kind, ChunkBuffer::new(&call.server.unsent_responses));
     let (format, content_type) = if call.info.wants_yaml() {
         (ListFormat::Yaml, "application/yaml")
     } else {
         (ListFormat::Json, "application/json")
     };
-    start(kind, &found.metadata, buffer.chunk());
-    let mut end = b"]}\n".to_vec();
-    if format == ListFormat::Yaml {
-        (*buffer.chunk(), end) = yaml_frame(&[&buffer.take(), end.as_slice()].concat())?;
-    }
+    let end = match format {
+        ListFormat::Json => {
+            start(kind, &found.metadata, buffer.chunk());
+            b"]}\n".to_vec()
+        }
+        ListFormat::Yaml => {
+            let version = encode::yaml_text(&json!({"apiVersion": kind.api_version}));
+            buffer.chunk().extend_from_slice(format!("{version}items:\n").as_bytes());
+            let metadata = list_metadata(kind, &found.metadata);
+            encode::yaml_text(&json!({"kind": kind.list_kind, "metadata": metadata})).into_bytes()
+        }
+    };
     let is_compressed = call.info.accepts_gzip();
     let response = ApiResponse::chunked(
         content_type,
@@ -76,28 +83,24 @@ pub(super) fn response(call: &Call<'_>, found: ListedObjects) -> Result<ApiRespo
     );
     if is_compressed {
         let response = response.with(CONTENT_ENCODING, "gzip".to_owned());
-        return Ok(response.with(VARY, "Accept-Encoding".to_owned()));
+        return response.with(VARY, "Accept-Encoding".to_owned());
     }
-    Ok(response)
-}
-
-/// Returns the YAML before and after the items of a list, from the JSON of the list without items.
-fn yaml_frame(empty: &[u8]) -> Result<(Vec<u8>, Vec<u8>), ApiError> {
-    let yaml = encode::yaml(empty).unwrap_or_default();
-    let (start, end) = yaml
-        .split_once("items: []\n")
-        .ok_or_else(|| ApiError::unclassified("a list cannot be written as YAML"))?;
-    Ok((format!("{start}items:\n").into_bytes(), end.as_bytes().to_vec()))
+    response
 }
 
 /// Writes a list, up to its items.
 pub(super) fn start(kind: &Kind, metadata: &Value, out: &mut Vec<u8>) {
+    encode::list_start(kind.list_kind, kind.api_version, &list_metadata(kind, metadata), out);
+}
+
+/// The metadata as lists of this kind have it.
+fn list_metadata(kind: &Kind, metadata: &Value) -> Value {
     let mut metadata = metadata.clone();
     if matches!(kind.nature, Nature::Custom(_)) && metadata["continue"].is_null() {
         // Lists of custom objects always have this field.
         metadata["continue"] = json!("");
     }
-    encode::list_start(kind.list_kind, kind.api_version, &metadata, out);
+    metadata
 }
 
 impl ListBody {

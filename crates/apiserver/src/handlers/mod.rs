@@ -24,7 +24,7 @@ mod websocket;
 mod write;
 
 use bytes::Bytes;
-use gantry_registry::strategies;
+use gantry_registry::strategies::{self, OnCreate};
 use gantry_registry::target::{Objects as Path, Target};
 use gantry_schema::kinds::{Kind, Verb, kinds};
 use http::Method;
@@ -46,20 +46,20 @@ pub(crate) const BODY_BYTES_MAX: usize = 3 << 20;
 /// Handles an authorized request.
 pub(crate) async fn dispatch(
     server: &ApiServer,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
     body: Bytes,
 ) -> Result<ApiResponse, ApiError> {
     if body.len() > BODY_BYTES_MAX {
         return Err(ApiError::BodyTooLarge);
     }
     match &info.target {
-        Target::Path(path) => match issuer::document(server, path, info).await {
+        Target::Path => match issuer::document(server, &info.path, info).await {
             Some(response) => response,
-            None => discovery::path(server, path, info).await,
+            None => discovery::path(server, &info.path, info).await,
         },
         Target::Groups => discovery::groups(server.catalogue().await.as_ref(), info),
         Target::Group { group, version } => {
-            discovery::group(server.catalogue().await.as_ref(), group, *version, info)
+            discovery::group(server.catalogue().await.as_ref(), group, version.as_deref(), info)
         }
         Target::Objects(path) => objects(server, path, info, body).await,
     }
@@ -67,12 +67,12 @@ pub(crate) async fn dispatch(
 
 async fn objects(
     server: &ApiServer,
-    path: &Path<'_>,
-    info: &RequestInfo<'_>,
+    path: &Path,
+    info: &RequestInfo,
     body: Bytes,
 ) -> Result<ApiResponse, ApiError> {
-    let Some(kind) = server.kind(path.group, path.version, path.resource).await else {
-        let is_built_in = kinds().group(path.group).is_some();
+    let Some(kind) = server.kind(&path.group, &path.version, &path.resource).await else {
+        let is_built_in = kinds().group(&path.group).is_some();
         return if is_built_in { Err(ApiError::ResourceNotFound) } else { Ok(discovery::page_not_found()) };
     };
     let kind = &kind;
@@ -81,16 +81,18 @@ async fn objects(
     }
     let call = Call::new(server, kind, path, info, body)?;
     call.check_scope()?;
-    let response = match (info.method, path.name, path.part) {
+    let response = match (&info.method, path.name.as_deref(), path.part.as_deref()) {
         // The old watch form supports only GET.
         (method, _, None) if path.watch && *method != Method::GET => Err(ApiError::MethodNotAllowed),
         (&Method::GET, None, None) => read::collection(&call).await,
         (&Method::GET, Some(_), None) if path.watch => read::collection(&call).await,
-        (&Method::POST, None, None) if reviews::is_review(call.kind) => call.review().await,
-        (&Method::POST, None, None) if kind.kind == "Binding" && call.namespace.is_some() => {
-            call.bind().await
-        }
-        (&Method::POST, None, None) => require_verb(kind, Verb::Create).map(|()| call)?.create().await,
+        (&Method::POST, None, None) => match strategies::of(kind).on_create {
+            OnCreate::Review(review) => call.review(review).await,
+            OnCreate::Bind if call.namespace.is_some() => call.bind().await,
+            OnCreate::Bind | OnCreate::Store => {
+                require_verb(kind, Verb::Create).map(|()| call)?.create().await
+            }
+        },
         (&Method::DELETE, None, None) => {
             require_verb(kind, Verb::DeleteCollection).map(|()| call)?.delete_collection().await
         }
@@ -116,7 +118,7 @@ async fn objects(
         (_, Some(_), Some(part)) if kind.subresource(part).is_none() => Err(ApiError::ResourceNotFound),
         _ => Err(ApiError::MethodNotAllowed),
     };
-    if response.is_ok() && *info.method != Method::GET {
+    if response.is_ok() && info.method != Method::GET {
         // The write is done; a failure here is retried and reported by the periodic reconciliation.
         let _ = server.follow_write(kind).await;
     }

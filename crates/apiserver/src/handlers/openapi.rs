@@ -111,7 +111,7 @@ impl OpenApiCache {
 }
 
 /// Responds to paths below `/openapi`; `None` for others.
-pub(super) async fn path(server: &ApiServer, path: &str, info: &RequestInfo<'_>) -> Option<ApiResponse> {
+pub(super) async fn path(server: &ApiServer, path: &str, info: &RequestInfo) -> Option<ApiResponse> {
     let rest = path.trim_end_matches('/').strip_prefix("/openapi/")?;
     let catalogue = server.catalogue().await;
     let respond = || document(server, &catalogue, rest, info);
@@ -124,7 +124,7 @@ fn document(
     server: &ApiServer,
     catalogue: &Catalogue,
     path: &str,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
 ) -> Option<ApiResponse> {
     let Catalogue { kinds, openapi, .. } = catalogue;
     match path {
@@ -140,7 +140,7 @@ fn document(
     }
 }
 
-fn v2(openapi: &OpenApiCache, kinds: &Kinds, info: &RequestInfo<'_>) -> ApiResponse {
+fn v2(openapi: &OpenApiCache, kinds: &Kinds, info: &RequestInfo) -> ApiResponse {
     // Old clients accept only protobuf; the first supported media type is used.
     let wanted = accepted_types(info).find_map(|media| match media {
         PROTOBUF_ASKED | PROTOBUF => Some(openapi.v2_protobuf(kinds).respond(PROTOBUF, info)),
@@ -151,8 +151,8 @@ fn v2(openapi: &OpenApiCache, kinds: &Kinds, info: &RequestInfo<'_>) -> ApiRespo
 }
 
 /// The accepted media types, in order.
-fn accepted_types<'r>(info: &RequestInfo<'r>) -> impl Iterator<Item = &'r str> {
-    let accept = match info.accept {
+fn accepted_types(info: &RequestInfo) -> impl Iterator<Item = &str> {
+    let accept = match info.accept() {
         "" => "*/*",
         accept => accept,
     };
@@ -163,7 +163,7 @@ fn is_json(media: &str) -> bool {
     matches!(media, JSON | "*/*" | "application/*")
 }
 
-fn v3(server: &ApiServer, document: &Document, path: &str, info: &RequestInfo<'_>) -> ApiResponse {
+fn v3(server: &ApiServer, document: &Document, path: &str, info: &RequestInfo) -> ApiResponse {
     if !accepted_types(info).any(is_json) {
         return ApiResponse::empty(406);
     }
@@ -196,7 +196,7 @@ impl Document {
         format!("/openapi/v3/{path}?hash={}", self.hash())
     }
 
-    fn respond(&self, media: &'static str, info: &RequestInfo<'_>) -> ApiResponse {
+    fn respond(&self, media: &'static str, info: &RequestInfo) -> ApiResponse {
         let response = if is_known(info, &self.etag) {
             ApiResponse::empty(304)
         } else if info.accepts_gzip() {

@@ -21,7 +21,7 @@ use crate::request_info::RequestInfo;
 use crate::response::ApiResponse;
 
 /// Returns the patch type; `None` is server-side apply.
-pub(super) fn patch_kind(kind: &Kind, info: &RequestInfo<'_>) -> Result<Option<PatchKind>, ApiError> {
+pub(super) fn patch_kind(kind: &Kind, info: &RequestInfo) -> Result<Option<PatchKind>, ApiError> {
     Ok(match &*info.content_type {
         "application/json-patch+json" => Some(PatchKind::Json),
         "application/merge-patch+json" => Some(PatchKind::Merge),
@@ -38,7 +38,7 @@ impl Call<'_> {
     pub(super) async fn patch(&self, part: Part) -> Result<ApiResponse, ApiError> {
         require_verb(self.kind, Verb::Patch)?;
         let kind = patch_kind(self.kind, self.info)?;
-        let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("PatchOptions", self.info.user_agent())?;
         let (body, findings) = self.patch_body(kind, &options)?;
         match kind {
             Some(kind) => self.patch_by(kind, part, &options, &body, &findings).await,

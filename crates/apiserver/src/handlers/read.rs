@@ -63,7 +63,7 @@ pub(super) async fn render(call: &Call<'_>, found: ListedObjects) -> Result<ApiR
     let is_yaml = call.info.wants_yaml();
     let is_indented = !is_yaml && call.info.wants_pretty() && bytes <= INDENTED_BYTES_MAX;
     if is_plain && bytes > HEAVY_BYTES && !is_indented {
-        return list_body::response(call, found);
+        return Ok(list_body::response(call, found));
     }
     let (response, slot) = call.server.heavy_work.run_keeping_slot(bytes, || call.render_list(&found)).await;
     Ok(response?.with_slot(slot))

@@ -27,10 +27,10 @@ impl Call<'_> {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
                 ApiResponse::value(
                     status,
-                    &self.printer().table_of_one(object, layout, self.server.environment.now()),
+                    self.printer().table_of_one(object, layout, self.server.environment.now()),
                 )
             }
-            View::Partial(version) => ApiResponse::value(status, &partial(object, version)),
+            View::Partial(version) => ApiResponse::value(status, partial(object, version)),
             View::PartialList(_) => return Err(not_a_list(self.kind.group, self.kind.kind).into()),
         })
     }

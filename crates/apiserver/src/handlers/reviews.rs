@@ -4,7 +4,7 @@ use gantry_json::{Map, Value, json};
 use gantry_managed_fields::ownership::track_update;
 use gantry_primitives::FieldError;
 use gantry_registry::access::{AccessRule, RequestAttributes, RequestTarget, User, Verdict};
-use gantry_schema::kinds::Kind;
+use gantry_registry::strategies::Review;
 
 use super::call::Call;
 use super::update::{field_write, reset_fields};
@@ -15,34 +15,28 @@ use crate::authorization::Permissions;
 use crate::error::ApiError;
 use crate::response::ApiResponse;
 
-const AUTHENTICATION: &str = "authentication.k8s.io";
 const AUTHORIZATION: &str = "authorization.k8s.io";
-
-/// Whether a kind is a review.
-pub(super) fn is_review(kind: &Kind) -> bool {
-    matches!(kind.group, AUTHENTICATION | AUTHORIZATION)
-}
 
 impl Call<'_> {
     /// Creates a review and fills in its status.
-    pub(super) async fn review(&self) -> Result<ApiResponse, ApiError> {
-        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
+    pub(super) async fn review(&self, question: Review) -> Result<ApiResponse, ApiError> {
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent())?;
         let (mut review, findings) = self.decoded(&options)?;
         super::update::check_namespace(self, &mut review)?;
-        let status = match self.kind.kind {
-            "TokenReview" => self.token_review(&review).await?,
-            "SelfSubjectReview" => json!({"userInfo": user_info(&self.info.caller.user)}),
-            "SelfSubjectRulesReview" => {
+        let status = match question {
+            Review::Token => self.token_review(&review).await?,
+            Review::Caller => json!({"userInfo": user_info(&self.info.caller.user)}),
+            Review::OwnRules => {
                 let rules = self.rules_review(&review)?;
                 review["spec"] = json!({});
                 rules
             }
-            "SelfSubjectAccessReview" => {
+            Review::OwnAccess => {
                 check_review(&review, Subject::Caller, None)?;
                 let request = reviewed_request(&review["spec"]);
                 verdict(&self.info.caller.permissions.authorize(&self.info.caller.user, &request))
             }
-            _ => {
+            Review::Access => {
                 check_review(&review, Subject::Named, self.namespace)?;
                 let (user, request) = (subject(&review["spec"]), reviewed_request(&review["spec"]));
                 let permissions = Permissions::of(self.server, &user).await?;

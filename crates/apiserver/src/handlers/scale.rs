@@ -4,8 +4,8 @@ use gantry_json::{Value, json};
 use gantry_managed_fields::apply;
 use gantry_managed_fields::ownership::{FieldSet, ManagedFields, ReplicasField, Write, track_update};
 use gantry_patch::{self as patch, PatchKind};
-use gantry_primitives::{FieldError, Refusal};
-use gantry_registry::selector::LabelSelector;
+use gantry_primitives::Refusal;
+use gantry_registry::strategies;
 use gantry_registry::table::{Headings, Layout, Printer, not_a_list, partial};
 use gantry_registry::validation;
 use gantry_schema::custom::Scaling;
@@ -45,7 +45,7 @@ impl Call<'_> {
     }
 
     async fn put_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
-        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent())?;
         let decoded =
             decode::object(&self.body, self.format()?, GVK).map_err(|error| self.undecodable_scale(error))?;
         let findings = decoded.findings.clone();
@@ -59,7 +59,7 @@ impl Call<'_> {
 
     async fn patch_scale(&self, nature: &Nature) -> Result<ApiResponse, ApiError> {
         let kind = patch_kind(self.kind, self.info)?;
-        let options = self.info.query.write_options("PatchOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("PatchOptions", self.info.user_agent())?;
         let (body, mut findings) = self.patch_body(kind, &options)?;
         let now = self.server.environment.now().to_string();
         let reset = FieldSet::of_fields(&["status"]);
@@ -186,12 +186,12 @@ impl Call<'_> {
         };
         Ok(match self.view {
             View::Plain | View::Discovery => ApiResponse::json(200, encode::object(&scale, nature)),
-            View::Partial(version) => ApiResponse::value(200, &partial(&scale, version)),
+            View::Partial(version) => ApiResponse::value(200, partial(&scale, version)),
             View::PartialList(_) => return Err(not_a_list("autoscaling", "Scale").into()),
             View::Table(version) => {
                 let layout = Layout { version, include: self.include()?, headings: Headings::Shown };
                 let printer = Printer::of("autoscaling", "Scale");
-                ApiResponse::value(200, &printer.table_of_one(&scale, layout, self.server.environment.now()))
+                ApiResponse::value(200, printer.table_of_one(&scale, layout, self.server.environment.now()))
             }
         })
     }
@@ -222,18 +222,8 @@ fn scale_of(kind: &Kind, parent: &Value) -> Value {
     if replicas("/spec/replicas") != 0 {
         scale["spec"]["replicas"] = json!(replicas("/spec/replicas"));
     }
-    if let Ok(selector) = selector_of(kind, parent) {
+    if let Ok(selector) = (strategies::of(kind).pod_selector)(parent) {
         scale["status"]["selector"] = json!(selector.to_string());
     }
     scale
-}
-
-/// A ReplicationController has a map of labels, other kinds a label selector.
-fn selector_of(kind: &Kind, parent: &Value) -> Result<LabelSelector, FieldError> {
-    let selector = &parent["spec"]["selector"];
-    if kind.kind == "ReplicationController" {
-        LabelSelector::from_labels(selector)
-    } else {
-        LabelSelector::from_object(selector)
-    }
 }

@@ -33,7 +33,7 @@ impl Call<'_> {
         if !kind.verbs.contains(&Verb::Create) {
             return Err(ApiError::MethodNotAllowed);
         }
-        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent())?;
         let gvk = Gvk::new(GROUP, "v1", "TokenRequest");
         let decoded = decode::object(&self.body, self.format()?, gvk)?;
         let findings = decoded.findings.clone();

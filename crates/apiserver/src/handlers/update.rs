@@ -11,7 +11,7 @@ use http::Method;
 
 use super::call::Call;
 use super::write::Part;
-use crate::admission::{self, RejectedObject, certificates};
+use crate::admission::{self, RejectedObject};
 use crate::authorization::NodeWrite;
 use crate::error::ApiError;
 use crate::metadata::Metadata;
@@ -54,16 +54,13 @@ pub(super) fn plan_update(
         let write = field_write(call, part, options, &reset, &now);
         track_update(Some(stored), &mut wanted, &write);
     }
-    if part == Part::Main {
-        admission::update(call.kind, stored, &mut wanted);
-    }
-    certificates::set_condition_times(call.kind, part, stored, &mut wanted, call.server.environment.now());
+    admission::update(call.kind, part, stored, &mut wanted, call.server.environment.now());
     let updated = lifecycle::update(stored, wanted, part, call.kind);
     match &updated {
         Updated::Store(object) | Updated::Remove(object) => {
             let check = |order: &KeyOrder| {
                 let report = validation::part(part, call.kind, stored, object, order);
-                certificates::with_certificate(call.kind, stored, object, report)
+                admission::validate(call.kind, Some(stored), object, report)
             };
             match call.validate(call.object_ref().name, check) {
                 Ok(found) => warnings.extend(found),
@@ -72,7 +69,7 @@ pub(super) fn plan_update(
                     return Ok(PlannedUpdate { change: Change::Keep, response: None, warnings, refused });
                 }
             }
-            certificates::check_update(&call.info.caller, call.object_ref(), part, stored, object)?;
+            admission::check_caller(&call.info.caller, call.object_ref(), part, Some(stored), object)?;
         }
         // Warnings are returned even if nothing changes.
         Updated::Unchanged if part == Part::Main => {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use gantry_json::json;
-use gantry_primitives::Refusal;
+use gantry_primitives::{Refusal, StatusReason};
 use gantry_registry::paging::{ListOptions, WatchPlan, expired_watch};
 use gantry_registry::table::Headings;
 use gantry_store::{Error, Event, Item, Notice, Revision, Watch};
@@ -126,12 +126,10 @@ pub(super) async fn begin(call: &Call<'_>, options: &ListOptions) -> Result<ApiR
 /// Returns the events of a watch with a negative timeout: none, or an error if the latest revision must be read first.
 fn expired_at_start(plan: &WatchPlan) -> Bytes {
     match plan {
-        WatchPlan::FromNow => watch_encoder::error(&ApiError::Registry(Refusal {
-            code: 500,
-            reason: "InternalError",
-            message: "context deadline exceeded".to_owned(),
-            details: None,
-        })),
+        WatchPlan::FromNow => {
+            let refusal = Refusal::new(StatusReason::InternalError, "context deadline exceeded");
+            watch_encoder::error(&refusal.into())
+        }
         WatchPlan::After(_) | WatchPlan::Initial { .. } => Bytes::new(),
     }
 }

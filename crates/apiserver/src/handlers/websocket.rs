@@ -35,23 +35,21 @@ enum Encoding {
 }
 
 /// Whether the client requests a WebSocket.
-pub(crate) fn is_requested(info: &RequestInfo<'_>) -> bool {
-    let wanted = info.headers.get(UPGRADE).and_then(|value| value.to_str().ok());
-    info.is_upgrade() && wanted.is_some_and(|wanted| wanted.eq_ignore_ascii_case("websocket"))
+pub(crate) fn is_requested(info: &RequestInfo) -> bool {
+    info.is_upgrade() && info.header(UPGRADE).eq_ignore_ascii_case("websocket")
 }
 
 /// The response that sends this body as messages; 400 or 403 if the handshake is wrong, with Go's message.
-pub(crate) fn response(info: &RequestInfo<'_>, body: Body) -> ApiResponse {
-    let header = |name| info.headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    if header(SEC_WEBSOCKET_VERSION) != VERSION {
+pub(crate) fn response(info: &RequestInfo, body: Body) -> ApiResponse {
+    if info.header(SEC_WEBSOCKET_VERSION) != VERSION {
         let refusal = ApiResponse::text(400, "missing or bad WebSocket Version");
         return refusal.with(SEC_WEBSOCKET_VERSION, VERSION.to_owned());
     }
-    let key = header(SEC_WEBSOCKET_KEY);
+    let key = info.header(SEC_WEBSOCKET_KEY);
     if key.is_empty() {
         return ApiResponse::text(400, "mismatch challenge/response");
     }
-    let Some((protocol, encoding)) = negotiate(&without_credentials(info.headers)) else {
+    let Some((protocol, encoding)) = negotiate(&without_credentials(&info.headers)) else {
         return ApiResponse::text(403, "").not_sniffed();
     };
     let messages = Messages { body, encoding, state: State::Start };

@@ -17,7 +17,7 @@ use super::update::{
     Ownership, PlannedUpdate, check_namespace, check_uid, check_version_syntax, field_write, plan_update,
     reset_fields,
 };
-use crate::admission::{self, RejectedObject, certificates};
+use crate::admission::{self, RejectedObject};
 use crate::error::ApiError;
 use crate::metadata::Metadata;
 use crate::objects::{Change, ObjectResponse};
@@ -46,7 +46,7 @@ impl Call<'_> {
         if self.kind.scope == Scope::Namespaced && self.namespace.is_none() {
             return Err(ApiError::MethodNotAllowed);
         }
-        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent())?;
         let (object, findings) = self.decoded(&options)?;
         let written = self.create_object(object, &options, Ownership::ByChange).await;
         self.respond(201, written, &options, &findings)
@@ -83,15 +83,14 @@ impl Call<'_> {
             // The last attempt does not need the object afterwards.
             let template = if attempts_left == 0 { std::mem::take(&mut object) } else { object.clone() };
             let mut created = lifecycle::create(template, self.kind, &assigned);
-            certificates::set_requestor(self.kind, &self.info.caller, &mut created);
             let name = Metadata::of(&created).name().to_owned();
             let object_ref = self.object_ref_of(&name);
-            admission::create(self.server, object_ref, &mut created).await?;
+            admission::create(self.server, &self.info.caller, object_ref, &mut created).await?;
             defaults::set_initial_status(self.kind, &mut created);
             let mut warnings: Vec<String> = duplicate_owners.iter().cloned().collect();
             let check = |order: &KeyOrder| {
                 let report = validation::create_in_order(self.kind, &created, order);
-                certificates::with_request(self.kind, &created, report)
+                admission::validate(self.kind, None, &created, report)
             };
             match self.validate(&name, check) {
                 Ok(found) => warnings.extend(found),
@@ -104,7 +103,7 @@ impl Call<'_> {
                         .await);
                 }
             }
-            certificates::check_create(&self.info.caller, object_ref, &created)?;
+            admission::check_caller(&self.info.caller, object_ref, Part::Main, None, &created)?;
             if !options.dry_run {
                 check_unversioned(&created)?;
                 remove_version(&mut created);
@@ -135,7 +134,7 @@ impl Call<'_> {
 
     pub(super) async fn put(&self, part: Part) -> Result<ApiResponse, ApiError> {
         require_verb(self.kind, Verb::Update)?;
-        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("UpdateOptions", self.info.user_agent())?;
         let (object, findings) = self.decoded(&options)?;
         let object = match self.put_object(object) {
             Ok(object) => object,

@@ -44,15 +44,15 @@ const PATHS: [&str; 10] = [
 ];
 
 impl Labels {
-    pub(super) fn of(info: &RequestInfo<'_>, catalogues: &Catalogues) -> Self {
+    pub(super) fn of(info: &RequestInfo, catalogues: &Catalogues) -> Self {
         if let Target::Objects(objects) = &info.target
-            && let Some(kind) = catalogues.known(objects.group, objects.version, objects.resource)
+            && let Some(kind) = catalogues.known(&objects.group, &objects.version, &objects.resource)
         {
             return Self::of_objects(&kind, objects, info);
         }
         let known = PATHS.iter().find(|known| info.path.starts_with(**known)).copied();
         Self {
-            verb: method_name(info.method),
+            verb: method_name(&info.method),
             group: "",
             version: "",
             resource: "",
@@ -63,17 +63,17 @@ impl Labels {
         }
     }
 
-    fn of_objects(kind: &Kind, objects: &Objects<'_>, info: &RequestInfo<'_>) -> Self {
-        let part = objects.part.and_then(|part| part.split('/').next());
-        let subresource = part.and_then(|part| kind.subresource(part)).map_or("", |found| found.name);
-        let verb = match (info.method, info.verb) {
+    fn of_objects(kind: &Kind, objects: &Objects, info: &RequestInfo) -> Self {
+        let subresource =
+            objects.subresource().and_then(|part| kind.subresource(part)).map_or("", |found| found.name);
+        let verb = match (&info.method, info.verb) {
             (&Method::GET, "watch") => "WATCH",
             (&Method::GET, "list") => "LIST",
             (_, "deletecollection") => "DELETECOLLECTION",
             (_, "patch") if info.content_type.starts_with("application/apply-patch") => "APPLY",
             (method, _) => method_name(method),
         };
-        let scope = match (objects.name, objects.namespace, kind.scope) {
+        let scope = match (&objects.name, &objects.namespace, kind.scope) {
             (Some(_), ..) => "resource",
             (None, Some(_), _) => "namespace",
             (None, None, Scope::Cluster | Scope::Namespaced) => "cluster",

@@ -75,7 +75,7 @@ struct CountedStream {
 
 impl Metrics {
     /// Starts measuring a request.
-    pub(crate) fn begin(&self, info: &RequestInfo<'_>, catalogues: &Catalogues) -> RequestInProgress {
+    pub(crate) fn begin(&self, info: &RequestInfo, catalogues: &Catalogues) -> RequestInProgress {
         let labels = Labels::of(info, catalogues);
         let gauge = if labels.is_mutating() { &self.mutating } else { &self.reading };
         let in_flight = (labels.lifetime == Lifetime::Short).then(|| InFlight::new(gauge));

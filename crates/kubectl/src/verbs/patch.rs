@@ -7,7 +7,7 @@ use gantry_schema::decode::{Format, plain};
 
 use super::result_printer::ResultPrinter;
 use crate::client_context::ClientContext;
-use crate::failure::{Failure, StatusError};
+use crate::failure::Failure;
 use crate::field::text;
 use crate::selection::{BareType, FoundObject, Selection, find_each, for_each};
 use crate::three_way::{Shape, shape_of};
@@ -116,7 +116,7 @@ fn patched_here(kind: PatchForm, object: &Value, shape: Shape, body: &str) -> Re
         PatchForm::JsonMerge | PatchForm::Apply => patch::PatchKind::Merge,
     };
     patch::apply(kind, object, &message.into(), &patch)
-        .map_err(|refusal| Failure::Status(StatusError { status: refusal.status(), doing: String::new() }))
+        .map_err(|refusal| Failure::of_status(refusal.status()))
 }
 
 /// Names a subresource by its own kind: `scale.autoscaling/web`.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use gantry_client::{ApiRequest, PatchForm};
+use gantry_client::{ApiRequest, PatchForm, RefusalKind};
 use gantry_json::{Value, json};
 
 use super::result_printer::ResultPrinter;
@@ -94,7 +94,7 @@ async fn replace(ctx: &mut ClientContext, options: &ScaleOptions, one: &FoundObj
         check(options, &scale)?;
         scale["spec"]["replicas"] = options.replicas.into();
         match ctx.request(ApiRequest::put(path.as_str(), &scale).by(MANAGER, options.printer.dry_run)).await {
-            Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
+            Err(failure) if failure.kind() == Some(RefusalKind::Conflict) && attempt < ATTEMPTS => {
                 tokio::time::sleep(Duration::from_secs(1)).await;
             }
             other => return other.map(|_| ()),

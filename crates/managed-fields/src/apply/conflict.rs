@@ -1,7 +1,7 @@
 //! Conflicts with other managers.
 
 use crate::ownership::{FieldSet, Identity, ManagedFields, Operation, PathElement};
-use gantry_primitives::{Cause, Details, Refusal};
+use gantry_primitives::{Cause, Details, Refusal, StatusReason};
 
 /// A changed field that another manager owns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,8 +30,8 @@ pub(super) fn refusal(conflicts: &[Conflict]) -> Refusal {
         message: format!("conflict with {}", owner(conflict)),
         field: place(conflict),
     });
-    let details = Box::new(Details { causes: causes.collect(), ..Details::default() });
-    Refusal { code: 409, reason: "Conflict", message: message(conflicts), details: Some(details) }
+    let details = Details { causes: causes.collect(), ..Details::default() };
+    Refusal::new(StatusReason::Conflict, message(conflicts)).with(details)
 }
 
 fn message(conflicts: &[Conflict]) -> String {

@@ -63,11 +63,9 @@ pub(super) fn check_stored(live: &Value, write: &Write<'_>) -> Result<(), Refusa
 
 /// The first element of a list without the keys by which it would be owned: the path of its list, and the reason.
 ///
-/// Of the built-in kinds, only service accounts can have such an element.
+/// Of the built-in kinds, only service accounts can have such an element: no other kind has the field.
 pub(crate) fn first_without_key(write: &Write<'_>, object: &Value) -> Option<(&'static str, String)> {
-    if write.kind != "ServiceAccount" || write.nature.message().is_none() {
-        return None;
-    }
+    write.nature.message()?;
     let shape = Shape::root(write.nature).member("secrets")?;
     let secrets = object.get("secrets").and_then(Value::as_array)?;
     let keys = secrets.iter().map(|secret| shape.name_of(secret)).enumerate();

@@ -239,7 +239,7 @@ fn apply_configurations_are_checked_against_the_schema() {
     }
     let named = json!({"metadata": {"namespace": "ns"}, "spec": 1});
     let refusal = Story::of("core/v1.Pod").try_apply("m1", &named, OnConflict::Refuse).unwrap_err();
-    assert_eq!((refusal.code, refusal.reason), (500, ""));
+    assert_eq!((refusal.reason.code(), refusal.reason.name()), (500, ""));
     assert!(refusal.message.contains("(ns/a; /v1, Kind=Pod)"), "{refusal}");
 }
 

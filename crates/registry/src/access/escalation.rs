@@ -6,7 +6,7 @@ use gantry_json::Value;
 
 use super::{AccessRule, GROUP, Policy, RequestAttributes, RequestTarget, User, Verdict};
 use crate::kinds::Kind;
-use crate::{Details, Refusal};
+use crate::{Details, Refusal, StatusReason};
 use gantry_primitives::refusal::quoted;
 
 /// A write of a role or a binding by a user.
@@ -47,7 +47,7 @@ impl EscalationCheck<'_> {
                 ..Details::default()
             };
             let message = format!("{}.{GROUP} \"{name}\" is forbidden: {why}", self.kind.resource);
-            Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
+            Refusal::new(StatusReason::Forbidden, message).with(details)
         })
     }
 
@@ -74,16 +74,15 @@ impl EscalationCheck<'_> {
             return Ok(Ok(()));
         }
         let rules = self.policy.rules_of(kind, name, self.namespace.unwrap_or_default());
-        let rules = rules.ok_or_else(|| Refusal {
-            code: 404,
-            reason: "NotFound",
-            message: format!("{resource}.{GROUP} \"{name}\" not found"),
-            details: Some(Box::new(Details {
+        let rules = rules.ok_or_else(|| {
+            let details = Details {
                 name: name.to_owned(),
                 group: GROUP.to_owned(),
                 kind: resource.to_owned(),
                 ..Details::default()
-            })),
+            };
+            let message = format!("{resource}.{GROUP} \"{name}\" not found");
+            Refusal::new(StatusReason::NotFound, message).with(details)
         })?;
         Ok(self.check_rules(rules))
     }

@@ -4,7 +4,7 @@ use super::User;
 use crate::paging::flag;
 use crate::selector::fields::Terms;
 use crate::target::Objects;
-use crate::{Details, Refusal};
+use crate::{Details, Refusal, StatusReason};
 
 /// The attributes of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -68,14 +68,14 @@ impl RequestAttributes {
             }
         };
         let message = why.map_or_else(|| message.clone(), |why| format!("{message}: {why}"));
-        Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
+        Refusal::new(StatusReason::Forbidden, message).with(details)
     }
 }
 
 /// Returns the API verb of a request for objects; empty if the method has none.
-pub fn verb(method: &str, objects: &Objects<'_>, query: &[(String, String)]) -> &'static str {
+pub fn verb(method: &str, objects: &Objects, query: &[(String, String)]) -> &'static str {
     let reads = matches!(method, "GET" | "HEAD");
-    match (method, objects.name) {
+    match (method, &objects.name) {
         _ if objects.watch && reads => "watch",
         ("POST", _) => "create",
         ("PUT", _) => "update",
@@ -98,18 +98,18 @@ impl RequestAttributes {
     /// Returns the attributes of a request with this verb for objects; `query` is unescaped.
     ///
     /// Does not check whether the resource exists: authorization comes before 404.
-    pub fn for_objects(verb: &str, objects: &Objects<'_>, query: &[(String, String)]) -> Self {
+    pub fn for_objects(verb: &str, objects: &Objects, query: &[(String, String)]) -> Self {
         let lists = !objects.watch && matches!(verb, "list" | "watch");
         let selected = || first(query, "fieldSelector").filter(|_| lists).and_then(selected_name);
         // A Namespace counts as inside itself, so that a Role in it can allow access to it.
         let itself = objects.resource == "namespaces" && objects.namespace.is_none();
-        let namespace = objects.namespace.or(if itself { objects.name } else { None });
+        let namespace = objects.namespace.as_ref().or(if itself { objects.name.as_ref() } else { None });
         let target = RequestTarget::Resource {
-            group: objects.group.to_owned(),
-            resource: objects.resource.to_owned(),
-            subresource: objects.part.and_then(|part| part.split('/').next()).map(str::to_owned),
-            namespace: namespace.map(str::to_owned),
-            name: objects.name.map(str::to_owned).or_else(selected),
+            group: objects.group.clone(),
+            resource: objects.resource.clone(),
+            subresource: objects.subresource().map(str::to_owned),
+            namespace: namespace.cloned(),
+            name: objects.name.clone().or_else(selected),
         };
         Self { verb: verb.to_owned(), target }
     }

@@ -23,7 +23,8 @@ pub use services::{AddressRange, Claim, ServiceRanges};
 /// The reason why a request is forbidden; it completes a sentence.
 pub type Denied = String;
 
-/// A check of a new object that depends on other objects, which the caller looks up.
+/// A check of an object that depends on more than the object: on others, which the caller looks up, on its user, or on a parser of
+/// certificates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AdmissionCheck {
     /// [`accounts`]: the service account of a pod exists and is mounted.
@@ -36,6 +37,10 @@ pub enum AdmissionCheck {
     Limits,
     /// [`runtime_class`]: a pod has the overhead, nodes and tolerations of its runtime class.
     RuntimeClass,
+    /// A request for a certificate is valid, and its user may make, approve or sign it.
+    SigningRequest,
+    /// A bundle has valid certificates, and its user may attest for the signer.
+    TrustBundle,
 }
 
 /// Sets fields of a new object that depend on no other object; its name, uid and times are set.

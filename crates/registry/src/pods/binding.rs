@@ -4,7 +4,7 @@ use gantry_json::{Value, json};
 
 use super::{condition, node};
 use crate::Timestamp;
-use crate::{Details, FieldError, Refusal};
+use crate::{Details, FieldError, Refusal, StatusReason};
 use gantry_primitives::names::subdomain;
 
 /// Validates a Binding.
@@ -73,5 +73,5 @@ pub fn bind(pod: &Value, binding: &Value, now: Timestamp) -> Result<Value, Refus
 fn conflict(resource: &str, name: &str, why: &str) -> Refusal {
     let message = format!("Operation cannot be fulfilled on {resource} \"{name}\": {why}");
     let details = Details { name: name.to_owned(), kind: resource.to_owned(), ..Details::default() };
-    Refusal { code: 409, reason: "Conflict", message, details: Some(Box::new(details)) }
+    Refusal::new(StatusReason::Conflict, message).with(details)
 }

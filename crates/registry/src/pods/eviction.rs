@@ -11,7 +11,7 @@ use gantry_json::{Value, json};
 use super::condition;
 use crate::Timestamp;
 use crate::selector::LabelSelector;
-use crate::{Cause, Details, Refusal};
+use crate::{Cause, Details, Refusal, StatusReason};
 
 /// The effect of an eviction on the disruption budgets.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,17 +148,13 @@ fn name(object: &Value) -> String {
 
 fn too_many(cause: String, retry_after_seconds: u32) -> Refusal {
     let causes = vec![Cause { reason: "DisruptionBudget", message: cause, field: String::new() }];
-    Refusal {
-        code: 429,
-        reason: "TooManyRequests",
-        message: REFUSED.to_owned(),
-        details: Some(Box::new(Details { causes, retry_after_seconds, ..Details::default() })),
-    }
+    let details = Details { causes, retry_after_seconds, ..Details::default() };
+    Refusal::new(StatusReason::TooManyRequests, REFUSED).with(details)
 }
 
 fn forbidden(budget: &Value, why: &str) -> Refusal {
     let (name, group, kind) = (name(budget), "policy".to_owned(), "poddisruptionbudget".to_owned());
     let message = format!("{kind}.{group} \"{name}\" is forbidden: {why}");
     let details = Details { name, group, kind, ..Details::default() };
-    Refusal { code: 403, reason: "Forbidden", message, details: Some(Box::new(details)) }
+    Refusal::new(StatusReason::Forbidden, message).with(details)
 }

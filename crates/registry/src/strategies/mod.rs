@@ -7,6 +7,7 @@
 
 mod admission_registration;
 mod autoscaler;
+mod binding;
 pub mod certificates;
 mod component_status;
 mod config_map;
@@ -36,6 +37,7 @@ mod rbac;
 mod replica_set;
 mod replication_controller;
 mod resource_quota;
+mod review;
 mod runtime_class;
 mod scale;
 mod secret;
@@ -48,19 +50,46 @@ mod storage_version_migration;
 
 use gantry_json::Value;
 
-use crate::Timestamp;
 use crate::admission::quota::QuotaRules;
 use crate::admission::{AdmissionCheck, Denied};
 use crate::conversion::StorageForm;
 use crate::defaults::setting::Object;
 use crate::kinds::{Kind, Nature};
 use crate::lifecycle::{DeleteOptions, Deletion, Part};
+use crate::selector::LabelSelector;
 use crate::selector::fields::SelectableFields;
 use crate::table::Rows;
 use crate::validation::error_list::ErrorList;
+use crate::{FieldError, Timestamp};
 
 /// Decides on a request to delete an object, whose preconditions hold.
 type DeleteRule = fn(&Value, &DeleteOptions, &Kind, Timestamp) -> Deletion;
+
+/// What a POST to the collection of a kind does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OnCreate {
+    /// It stores the object.
+    Store,
+    /// It binds a pod to a node.
+    Bind,
+    /// It returns the object with the answer to a question, and stores nothing.
+    Review(Review),
+}
+
+/// The question of a review.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Review {
+    /// Who the caller is.
+    Caller,
+    /// Whose token this is.
+    Token,
+    /// Whether a user may do this.
+    Access,
+    /// Whether the caller may do this.
+    OwnAccess,
+    /// What the caller may do.
+    OwnRules,
+}
 
 /// The rules of a kind. In all functions, `old` is the stored object, `None` for a new one.
 pub struct KindStrategy {
@@ -93,12 +122,16 @@ pub struct KindStrategy {
     pub orphan_warning: Option<&'static str>,
     /// Whether something besides finalizers in the metadata holds an object that is being deleted.
     pub(crate) is_held: fn(&Value) -> bool,
-    /// The checks of a new object that depend on other objects, in this order.
+    /// The checks of an object that depend on other objects, on its user, or on the parser of certificates, in this order.
     pub admission_checks: &'static [AdmissionCheck],
     /// Sets default resources from the limits of LimitRanges, and reports resources outside of them.
     pub(crate) limit: fn(&mut Vec<Denied>, limits: &[&Value], new: &mut Value),
     /// How objects count towards the quotas of their namespace.
     pub(crate) quota: QuotaRules,
+    /// What a POST to the collection does.
+    pub on_create: OnCreate,
+    /// Returns the selector of the pods of a workload.
+    pub pod_selector: fn(&Value) -> Result<LabelSelector, FieldError>,
     /// Whether objects have cluster IPs and node ports that are allocated.
     pub allocates_addresses: bool,
     /// The rows of tables.
@@ -139,6 +172,8 @@ impl KindStrategy {
         admission_checks: &[],
         limit: |_, _, _| {},
         quota: QuotaRules::DEFAULT,
+        on_create: OnCreate::Store,
+        pod_selector: |workload| LabelSelector::from_object(&workload["spec"]["selector"]),
         allocates_addresses: false,
         rows: Rows::DEFAULT,
         selectable: SelectableFields::DEFAULT,
@@ -161,6 +196,7 @@ pub fn of(kind: &Kind) -> &'static KindStrategy {
 /// The table of strategies. Kinds without a row have no rules.
 pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindStrategy {
     match (group, kind) {
+        ("", "Binding") => &binding::STRATEGY,
         ("", "ComponentStatus") => &component_status::STRATEGY,
         ("", "ConfigMap") => &config_map::STRATEGY,
         ("", "Endpoints") => &endpoints::ENDPOINTS,
@@ -201,6 +237,11 @@ pub(crate) fn built_in(group: &str, version: &str, kind: &str) -> &'static KindS
         ("apps", "Deployment") => &deployment::STRATEGY,
         ("apps", "ReplicaSet") => &replica_set::STRATEGY,
         ("apps", "StatefulSet") => &stateful_set::STRATEGY,
+        ("authentication.k8s.io", "SelfSubjectReview") => &review::SELF,
+        ("authentication.k8s.io", "TokenReview") => &review::TOKEN,
+        ("authorization.k8s.io", "LocalSubjectAccessReview" | "SubjectAccessReview") => &review::ACCESS,
+        ("authorization.k8s.io", "SelfSubjectAccessReview") => &review::OWN_ACCESS,
+        ("authorization.k8s.io", "SelfSubjectRulesReview") => &review::OWN_RULES,
         ("autoscaling", "HorizontalPodAutoscaler") if version == "v1" => &autoscaler::V1,
         ("autoscaling", "HorizontalPodAutoscaler") => &autoscaler::V2,
         ("autoscaling", "Scale") => &scale::STRATEGY,

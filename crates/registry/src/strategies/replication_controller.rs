@@ -8,6 +8,7 @@ use crate::defaults::pod;
 use crate::defaults::setting::{Object, child, default, ensure, is_empty};
 use crate::defaults::workload::{default_labels, label_by_template, template_labels};
 use crate::lifecycle::Part;
+use crate::selector::LabelSelector;
 use crate::selector::fields::{NAME, NAMESPACE, SelectableFields, Source, field};
 use crate::table::column::TableColumn;
 use crate::table::{Rows, column};
@@ -27,6 +28,7 @@ pub(super) const STRATEGY: KindStrategy = KindStrategy {
     validate: |errors, _, _, new| validate(errors, new),
     // Its selector may change.
     validate_change: |_, _, _| {},
+    pod_selector: |controller| LabelSelector::from_labels(&controller["spec"]["selector"]),
     quota: QuotaRules::new(|usage, _| usage.count("replicationcontrollers")),
     rows: Rows::new(COLUMNS),
     selectable: SelectableFields::new(&[

@@ -3,7 +3,7 @@
 use gantry_json::{Value, json};
 
 use super::{Version, write_list};
-use crate::Refusal;
+use crate::{Refusal, StatusReason};
 
 /// Returns an object reduced to its metadata.
 pub fn partial(object: &Value, version: Version) -> Value {
@@ -62,5 +62,5 @@ fn inner_name(group: &str, kind: &str) -> String {
 }
 
 fn not_acceptable(message: String) -> Refusal {
-    Refusal { code: 406, reason: "NotAcceptable", message, details: None }
+    Refusal::new(StatusReason::NotAcceptable, message)
 }

@@ -168,7 +168,10 @@ fn custom_kinds_have_the_fields_of_their_definition() {
     ];
     for (text, scope, message) in refused {
         let refusal = select(text, scope).unwrap_err();
-        assert_eq!((refusal.code, refusal.reason, refusal.message.as_str()), (400, "BadRequest", message));
+        assert_eq!(
+            (refusal.reason.code(), refusal.reason.name(), refusal.message.as_str()),
+            (400, "BadRequest", message)
+        );
     }
     assert!(select("spec.color=blue,metadata.name=a", Scope::Cluster).unwrap().matches(&object));
     assert_eq!(FieldPath::selectable(&json!({})), []);

@@ -103,7 +103,7 @@ fn a_page_continues_after_the_last_one() {
     let token = page.encode();
     assert_eq!(list(&[("continue", &token), ("limit", "2")]), ListPlan::Continue(page.clone()));
     let refusal = expired_page(&page);
-    assert_eq!((refusal.code, refusal.reason), (410, "Expired"));
+    assert_eq!((refusal.reason.code(), refusal.reason.name()), (410, "Expired"));
     assert!(
         refusal.message.starts_with("The provided continue parameter is too old to display a consistent")
     );
@@ -184,7 +184,7 @@ fn booleans_of_a_query_are_parsed_as_by_kubernetes() {
         refused("9223372036854775808"),
         r#"strconv.ParseInt: parsing "9223372036854775808": value out of range"#
     );
-    assert_eq!(options(&[("limit", "x")]).unwrap_err().code, 400);
+    assert_eq!(options(&[("limit", "x")]).unwrap_err().reason.code(), 400);
     assert_eq!(options(&[("timeoutSeconds", "30")]).unwrap().timeout_seconds, Some(30));
 }
 

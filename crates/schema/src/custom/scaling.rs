@@ -6,7 +6,7 @@ use gantry_json::{Value, json};
 
 use super::FieldPath;
 use super::paths::TypeMismatch;
-use gantry_primitives::{Cause, Details, FieldError, Refusal};
+use gantry_primitives::{FieldError, Refusal};
 
 /// The paths of the subresource `scale` in one version.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,9 +54,10 @@ impl Scaling {
     pub fn scale_of(&self, object: &Value) -> Result<Value, Refusal> {
         match self.spec_replicas.integer(object).map_err(server_error)? {
             Some(replicas) => self.shown(object, replicas),
-            None => {
-                Err(internal(format!("the spec replicas field \"{}\" does not exist", self.spec_replicas)))
-            }
+            None => Err(Refusal::internal(format!(
+                "the spec replicas field \"{}\" does not exist",
+                self.spec_replicas
+            ))),
         }
     }
 
@@ -135,13 +136,6 @@ fn server_error(mismatch: TypeMismatch) -> Refusal {
     Refusal::server_error(mismatch.to_string())
 }
 
-fn internal(why: String) -> Refusal {
-    let message = format!("Internal error occurred: {why}");
-    let cause = Cause { reason: "", message: why, field: String::new() };
-    let details = Details { causes: vec![cause], ..Details::default() };
-    Refusal { code: 500, reason: "InternalError", message, details: Some(Box::new(details)) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -209,7 +203,10 @@ mod tests {
         ];
         for (object, reason, message) in cases {
             let refusal = scaling().scale_of(&object).unwrap_err();
-            assert_eq!((refusal.code, refusal.reason, refusal.message.as_str()), (500, reason, message));
+            assert_eq!(
+                (refusal.reason.code(), refusal.reason.name(), refusal.message.as_str()),
+                (500, reason, message)
+            );
         }
     }
 
@@ -221,7 +218,7 @@ mod tests {
         assert_eq!(scale["spec"]["replicas"], json!(i32::MIN));
         let empty = scaling().resize(&mut object, &scale).unwrap_err();
         let why = "the spec replicas field \".spec.size.wanted\" cannot be empty";
-        assert_eq!((empty.code, empty.message.as_str()), (400, why));
+        assert_eq!((empty.reason.code(), empty.message.as_str()), (400, why));
         scale["spec"]["replicas"] = json!(4);
         scaling().resize(&mut object, &scale).unwrap();
         assert_eq!(object["spec"], json!({"other": 1, "size": {"wanted": 4}}));
@@ -229,7 +226,7 @@ mod tests {
         assert_eq!(object["spec"]["size"]["wanted"], 0);
         let blocked = scaling().resize(&mut json!({"spec": []}), &json!({})).unwrap_err();
         let why = "value cannot be set because .spec is not a map[string]interface{}";
-        assert_eq!((blocked.code, blocked.message.as_str()), (500, why));
+        assert_eq!((blocked.reason.code(), blocked.message.as_str()), (500, why));
     }
 
     /// Appendix E: each version has its own path of replicas.

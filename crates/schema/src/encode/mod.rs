@@ -10,7 +10,7 @@ mod yaml;
 
 pub use parts::{PreviousText, TextParts};
 pub use pretty::{pretty, pretty_within};
-pub use yaml::{indented_bytes_max, yaml, yaml_element, yaml_text};
+pub use yaml::{indented_bytes_max, json_bytes, yaml, yaml_element, yaml_text, yaml_text_within};
 
 use gantry_json::{Map, Value};
 

@@ -25,12 +25,36 @@ pub fn yaml_element(json: &[u8]) -> Option<String> {
 
 /// The YAML of a value.
 pub fn yaml_text(value: &Value) -> String {
-    let mut out = String::new();
-    let document = Node { position: Position::Document, level: 0, bytes_max: usize::MAX, out: &mut out };
     // A value is valid, and its length has no limit.
-    let written: Result<(), serde_json::Error> = document.deserialize(Tree(value));
-    debug_assert!(written.is_ok(), "a value is written");
-    out
+    let written = text_within(value, usize::MAX);
+    debug_assert!(written.is_some(), "a value is written");
+    written.unwrap_or_default()
+}
+
+/// The YAML of a value; `None` if indentation makes it [many times](indented_bytes_max) as long as JSON.
+pub fn yaml_text_within(value: &Value) -> Option<String> {
+    text_within(value, indented_bytes_max(json_bytes(value)))
+}
+
+/// The approximate length of the JSON of a value.
+pub fn json_bytes(value: &Value) -> usize {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => 4,
+        Value::String(text) => text.len() + 2,
+        Value::Array(elements) => elements.iter().map(|element| json_bytes(element) + 1).sum::<usize>() + 2,
+        Value::Object(members) => {
+            let members = members.iter().map(|(name, value)| name.len() + 4 + json_bytes(value));
+            members.sum::<usize>() + 2
+        }
+    }
+}
+
+fn text_within(value: &Value, bytes_max: usize) -> Option<String> {
+    let mut out = String::new();
+    Node { position: Position::Document, level: 0, bytes_max, out: &mut out }
+        .deserialize(Tree(value))
+        .ok()?;
+    Some(out)
 }
 
 /// Returns the most bytes of JSON of this length when it is indented. Each line of a deep value is mostly indentation.
@@ -57,7 +81,13 @@ impl<'de> Deserializer<'de> for Tree<'de> {
         match self.0 {
             Value::Null => visitor.visit_unit(),
             Value::Bool(value) => visitor.visit_bool(*value),
-            Value::Number(number) => number.deserialize_any(visitor),
+            Value::Number(number) if number.is_i64() => number.deserialize_any(visitor),
+            Value::Number(number) => {
+                // As JSON is read, in which whole numbers have no fraction.
+                let mut json = Vec::new();
+                super::text::number(number, &mut json);
+                serde_json::from_slice::<serde_json::Number>(&json)?.deserialize_any(visitor)
+            }
             Value::String(text) => visitor.visit_borrowed_str(text),
             Value::Array(elements) => visitor.visit_seq(SeqDeserializer::new(elements.iter().map(Tree))),
             Value::Object(members) => {
@@ -374,8 +404,8 @@ mod tests {
         assert_eq!(plain(written.as_bytes(), Format::Yaml).unwrap().0, object, "{written}");
         assert!(written.contains("metadata:\n  finalizers:\n  - a/b\n  - c\n"), "{written}");
         assert_eq!(
-            yaml_text(&json!([1_234_567.5, 1e30, 1e-6, 0.25, -0.0])),
-            "- 1.2345675e+06\n- 1e+30\n- 1e-06\n- 0.25\n- 0\n"
+            yaml_text(&json!([1_234_567.5, 1e30, 1e-6, 0.25, -0.0, 5e6, u64::MAX])),
+            "- 1.2345675e+06\n- 1e+30\n- 1e-06\n- 0.25\n- 0\n- 5000000\n- 1.8446744073709552e+19\n"
         );
         assert!(written.contains("  - deep:\n    - - 1\n      - 2\n    - []\n    name: x\n"), "{written}");
         assert_eq!(yaml(b"nonsense"), None);
@@ -391,6 +421,9 @@ mod tests {
         };
         assert!(yaml(nested(5).as_bytes()).is_some());
         assert_eq!(yaml(nested(100).as_bytes()), None);
+        let value = |levels| gantry_json::from_str::<Value>(&nested(levels)).unwrap();
+        assert_eq!(yaml_text_within(&value(5)), yaml(nested(5).as_bytes()));
+        assert_eq!(yaml_text_within(&value(100)), None);
     }
 
     /// An element has the same text as in a list that is converted as a whole.

@@ -88,7 +88,7 @@ fn bodies_that_cannot_be_read_are_refused_as_recorded() {
             }
             let refusal = result.unwrap_err();
             assert_eq!(masked(&refusal.message), exchange["body"]["message"].as_str().unwrap(), "{exchange}");
-            assert_eq!((refusal.code, refusal.reason), (400, "BadRequest"));
+            assert_eq!((refusal.reason.code(), refusal.reason.name()), (400, "BadRequest"));
             refused += 1;
         }
     }
@@ -229,7 +229,7 @@ fn broken_protobuf_is_refused_as_recorded() {
         json!({"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": "cut"}, "data": {"k": "v"}});
     let whole = protobuf_writer::body(&object, config_map.message().unwrap());
     let cut = decode::object(&whole[..whole.len() - 9], Format::Protobuf, config_map).unwrap_err();
-    assert_eq!(json!([cut.code, cut.reason]), exchanges[3]["value"]);
+    assert_eq!(json!([cut.reason.code(), cut.reason.name()]), exchanges[3]["value"]);
     assert!(reported(b"").contains("empty data") && reported(b"k8s\0").contains("empty body"));
 }
 

@@ -15,7 +15,7 @@ use crate::response::ApiResponse;
 impl Call<'_> {
     /// Binds the pod of the path, or of the body if the path names none.
     pub(in crate::handlers) async fn bind(&self) -> Result<ApiResponse, ApiError> {
-        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent())?;
         let (object, findings) = self.decode_posted(Gvk::new("", "v1", "Binding"), &[], &options)?;
         created_status(self.bind_by(object, options.dry_run).await, &options, &findings)
     }

@@ -65,8 +65,8 @@ impl Call<'_> {
         let parameters = self.info.query.0.iter();
         let parameters =
             parameters.filter_map(|(name, value)| Some((renamed(name)?, flag_as_number(name, value))));
-        let mut request = Request::builder().method(self.info.method).uri(with_query(path, parameters));
-        for (name, value) in &without_credentials(self.info.headers) {
+        let mut request = Request::builder().method(&self.info.method).uri(with_query(path, parameters));
+        for (name, value) in &without_credentials(&self.info.headers) {
             if *name != HOST {
                 request = request.header(name, value);
             }

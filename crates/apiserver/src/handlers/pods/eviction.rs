@@ -21,7 +21,7 @@ const ATTEMPTS_MAX: usize = 20;
 
 impl Call<'_> {
     pub(super) async fn evict(&self) -> Result<ApiResponse, ApiError> {
-        let options = self.info.query.write_options("CreateOptions", self.info.user_agent)?;
+        let options = self.info.query.write_options("CreateOptions", self.info.user_agent())?;
         let gvk = Gvk::new("policy", "v1", "Eviction");
         let (eviction, findings) = self.decode_posted(gvk, &["policy/v1beta1"], &options)?;
         created_status(self.evict_by(eviction, options.dry_run).await, &options, &findings)

@@ -26,7 +26,7 @@ pub(super) async fn part(call: &Call<'_>, path: &str) -> Result<ApiResponse, Api
     if call.kind.subresource(part).is_none() || part != path {
         return Err(ApiError::ResourceNotFound);
     }
-    match (part, call.info.method) {
+    match (part, &call.info.method) {
         ("binding", &Method::POST) => call.bind().await,
         ("eviction", &Method::POST) => call.evict().await,
         ("ephemeralcontainers", method) => call.read_or_write_part(method, Part::EphemeralContainers).await,
@@ -105,7 +105,7 @@ fn created_status(
     let success =
         json!({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201});
     match outcome {
-        Ok(()) => Ok(warn(ApiResponse::value(201, &success), options, findings)),
+        Ok(()) => Ok(warn(ApiResponse::value(201, success), options, findings)),
         Err(error) if findings.is_empty() => Err(error),
         Err(error) => Ok(warn(ApiResponse::error(&error), options, findings)),
     }

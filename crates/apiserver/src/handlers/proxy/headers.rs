@@ -63,8 +63,8 @@ fn without_token(protocols: &HeaderValue) -> Option<HeaderValue> {
 }
 
 /// The headers of a proxied request.
-pub(super) fn of_request(info: &RequestInfo<'_>) -> HeaderMap {
-    let mut headers = without_credentials(info.headers);
+pub(super) fn of_request(info: &RequestInfo) -> HeaderMap {
+    let mut headers = without_credentials(&info.headers);
     if !info.is_upgrade() {
         let takes_trailers = headers.get_all(TE).iter().any(|value| value.as_bytes() == b"trailers");
         headers = without_hops(&headers);

@@ -35,18 +35,18 @@ const METHODS: [Method; 7] =
 /// Handles an authorized request for a proxy.
 pub(crate) async fn proxy(
     server: &ApiServer,
-    info: &RequestInfo<'_>,
+    info: &RequestInfo,
     body: RequestStream,
 ) -> Result<ApiResponse, ApiError> {
     let Target::Objects(path) = &info.target else { return Err(ApiError::ResourceNotFound) };
-    let kind = server.kind(path.group, path.version, path.resource).await;
+    let kind = server.kind(&path.group, &path.version, &path.resource).await;
     let kind = kind.ok_or(ApiError::ResourceNotFound)?;
     let call = Call::new(server, &kind, path, info, Bytes::new())?;
     call.check_scope()?;
-    if !METHODS.contains(info.method) {
+    if !METHODS.contains(&info.method) {
         return Err(ApiError::MethodNotAllowed);
     }
-    call.pass_on(ProxiedPath::of(info.path, path.part.unwrap_or_default()), body).await
+    call.pass_on(ProxiedPath::of(&info.path, path.part.as_deref().unwrap_or_default()), body).await
 }
 
 /// The two parts of a proxied path, decoded.
@@ -91,7 +91,7 @@ impl Call<'_> {
         let info = self.info;
         let destination = self.location().await?;
         let is_upgrade = info.is_upgrade();
-        if path.rest.is_empty() && !is_upgrade && matches!(*info.method, Method::GET | Method::HEAD) {
+        if path.rest.is_empty() && !is_upgrade && matches!(info.method, Method::GET | Method::HEAD) {
             // Relative links of the page need the trailing slash.
             let query = info.uri.query().map(|query| format!("?{query}")).unwrap_or_default();
             return Ok(ApiResponse::empty(301).with(LOCATION, format!("{}/{query}", info.uri.path())));
@@ -152,7 +152,7 @@ impl Call<'_> {
             return Ok(ApiResponse::forwarded(parts.status, headers, body));
         }
         match html_coding(&headers) {
-            Some(coding) if *self.info.method != Method::HEAD => {
+            Some(coding) if self.info.method != Method::HEAD => {
                 headers.remove(CONTENT_LENGTH);
                 let body = Body::Stream(Box::pin(HtmlBody::new(body, coding, links)));
                 Ok(ApiResponse::forwarded(parts.status, headers, body))

@@ -3,7 +3,7 @@
 mod last_applied;
 mod server_side;
 
-use gantry_client::{ApiRequest, PatchForm};
+use gantry_client::{ApiRequest, PatchForm, RefusalKind};
 use gantry_json::Value;
 
 use super::delete::{Cascade, delete_and_wait};
@@ -167,10 +167,13 @@ async fn update(
             .by(manager(options), options.manifests.printer.dry_run);
         match ctx.request(call.validated(options.manifests.validation)).await {
             Ok(object) => return Ok((object, "configured")),
-            Err(failure) if failure.reason() == Some("Conflict") && attempt < ATTEMPTS => {
+            Err(failure) if failure.kind() == Some(RefusalKind::Conflict) && attempt < ATTEMPTS => {
                 live = ctx.request(ApiRequest::get(manifest.path())).await?;
             }
-            Err(failure) if options.force && matches!(failure.reason(), Some("Conflict" | "Invalid")) => {
+            Err(failure)
+                if options.force
+                    && matches!(failure.kind(), Some(RefusalKind::Conflict | RefusalKind::Invalid)) =>
+            {
                 delete_and_wait(ctx, manifest, &Cascade::Background.options(None)).await?;
                 return Ok((create(ctx, options, manifest).await?, "configured"));
             }

@@ -1,6 +1,6 @@
 //! `apply --server-side`: the server merges by field managers (A3.25).
 
-use gantry_client::{ApiRequest, PatchForm};
+use gantry_client::{ApiRequest, PatchForm, RefusalKind};
 use gantry_json::{Map, Value, json};
 
 use super::{ApplyOptions, MANAGER, ServerSide};
@@ -100,7 +100,7 @@ fn merge(own: &mut Value, more: &Value) {
 
 /// Adds kubectl's advice to a conflict.
 fn conflict(failure: Failure) -> Failure {
-    if failure.reason() != Some("Conflict") {
+    if failure.kind() != Some(RefusalKind::Conflict) {
         return failure;
     }
     Failure::other(format!(

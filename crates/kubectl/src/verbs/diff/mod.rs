@@ -3,7 +3,7 @@
 mod mask;
 mod program;
 
-use gantry_client::{ApiRequest, PatchForm};
+use gantry_client::{ApiRequest, PatchForm, RefusalKind};
 use gantry_json::Value;
 use gantry_registry::selector::LabelSelector;
 use gantry_schema::encode;
@@ -98,7 +98,9 @@ async fn forms(
         };
         match merged {
             Err(failure)
-                if failure.reason() == Some("Conflict") && is_race(options) && attempt < ATTEMPTS => {}
+                if failure.kind() == Some(RefusalKind::Conflict)
+                    && is_race(options)
+                    && attempt < ATTEMPTS => {}
             merged => return Ok((live, merged?)),
         }
     }

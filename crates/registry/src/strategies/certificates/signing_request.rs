@@ -7,6 +7,7 @@ use gantry_primitives::age;
 use super::validate_signer_name;
 use crate::Timestamp;
 use crate::access::User;
+use crate::admission::AdmissionCheck;
 use crate::defaults::setting::Object;
 use crate::lifecycle::{Part, keep};
 use crate::selector::fields::{self, SelectableFields};
@@ -63,6 +64,7 @@ const DECISIONS: [&str; 2] = ["Approved", "Denied"];
 const FINAL: [&str; 3] = ["Approved", "Denied", "Failed"];
 
 pub(crate) const STRATEGY: KindStrategy = KindStrategy {
+    admission_checks: &[AdmissionCheck::SigningRequest],
     initial_status: |_| Some(json!({})),
     prepare,
     validate: |errors, _, old, new| {

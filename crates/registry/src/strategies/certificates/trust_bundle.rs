@@ -4,6 +4,7 @@ use gantry_json::{Value, json};
 use gantry_primitives::names::subdomain;
 
 use super::validate_signer_name;
+use crate::admission::AdmissionCheck;
 use crate::selector::fields::{self, SelectableFields};
 use crate::strategies::KindStrategy;
 use crate::table::column::TableColumn;
@@ -14,6 +15,7 @@ const COLUMNS: &[TableColumn] =
     &[column::NAME, column::text("SignerName").text_or("spec.signerName", "<none>")];
 
 pub(crate) const STRATEGY: KindStrategy = KindStrategy {
+    admission_checks: &[AdmissionCheck::TrustBundle],
     validate: |errors, _, _, new| validate(errors, new),
     validate_change: |errors, old, new| {
         let (old, new) = (&old["spec"]["signerName"], &new["spec"]["signerName"]);
