@@ -213,7 +213,7 @@ mod tests {
     fn settings_that_cannot_work_are_refused_with_the_reason() {
         assert_eq!(refused(&Settings::new([""; 0])), "no etcd endpoint is given");
         assert!(refused(&Settings::new(["127.0.0.1:2379"])).contains("neither http:// nor https://"));
-        assert!(refused(&Settings::new(["http://a b"])).contains("no usable etcd endpoint"));
+        assert!(refused(&Settings::new(["http://a b"])).contains("is not a usable etcd endpoint"));
         assert!(refused(&Settings::new(["https://etcd:2379"])).contains("no certificate authority"));
         let patient = Settings { resolve_timeout: Duration::MAX, ..Settings::new(["http://127.0.0.1:2379"]) };
         assert_eq!(patient.parse().map(|_| ()), Err(BadSettings::TooPatient));
