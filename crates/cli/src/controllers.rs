@@ -123,7 +123,7 @@ fn transport(
     let clock = options.clock.clone();
     let fence = WriteFence::new(move || clock.since_boot());
     options.fence = Some(fence.clone());
-    ApiTransport::connect_fenced(config, fence).map_err(|error| error.to_string())
+    ApiTransport::connect_fenced(config, &fence).map_err(|error| error.to_string())
 }
 
 impl ControllersFlags {

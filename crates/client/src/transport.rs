@@ -48,7 +48,7 @@ impl ApiTransport {
     }
 
     /// The same, but sends nothing while the fence is closed.
-    pub fn connect_fenced(config: &ClientConfig, fence: WriteFence) -> Result<Self, ConfigError> {
+    pub fn connect_fenced(config: &ClientConfig, fence: &WriteFence) -> Result<Self, ConfigError> {
         Ok(Self(Route::Connection(Arc::new(Connection::new(config, Some(fence))?))))
     }
 

@@ -10,7 +10,7 @@ use gantry_controllers::{ClusterSigner, Controller};
 use gantry_node_agent::AgentOptions;
 use gantry_runtime::{Api, ApiTransport, Informers, Metrics, Tasks};
 use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{ConnectionLimits, Stopper};
+use gantry_serving::{ConnectionRuntime, Stopper};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
@@ -50,6 +50,7 @@ struct RunningEndpoint {
     kubeconfig: Kubeconfig,
     stopper: Option<Stopper>,
     serving: JoinHandle<()>,
+    _runtime: ConnectionRuntime,
 }
 
 impl Cluster {
@@ -330,11 +331,10 @@ impl fmt::Debug for Cluster {
 
 impl RunningEndpoint {
     fn start(server: &ApiServer, socket: Socket) -> Self {
-        let Socket { listener, transport, kubeconfig } = socket;
+        let Socket { listener, runtime, transport, kubeconfig } = socket;
         let (stopper, stop) = Stopper::new();
-        let serving =
-            tokio::spawn(listener.serve(server.clone(), transport, ConnectionLimits::default(), stop));
-        Self { kubeconfig, stopper: Some(stopper), serving }
+        let serving = listener.serve_on(&runtime, server.clone(), transport, stop);
+        Self { kubeconfig, stopper: Some(stopper), serving, _runtime: runtime }
     }
 }
 

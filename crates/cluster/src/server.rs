@@ -7,7 +7,9 @@ use gantry_apiserver::{Access, ApiServer, NodeConnector, Settings, UncontrolledK
 use gantry_certificates::RequestSigner;
 use gantry_registry::admission::ServiceRanges;
 use gantry_serving::kubeconfig::Kubeconfig;
-use gantry_serving::{KubeletConnector, Listener, Pki, ProxyConnector, ServerNames, Transport};
+use gantry_serving::{
+    ConnectionRuntime, KubeletConnector, Listener, Pki, ProxyConnector, ServerNames, Transport,
+};
 
 use crate::error::StartError;
 use crate::node_agents::NodeAgents;
@@ -28,6 +30,8 @@ pub(crate) struct PreparedServer {
 /// A bound socket.
 pub(crate) struct Socket {
     pub(crate) listener: Listener,
+    /// The runtime of its connections.
+    pub(crate) runtime: ConnectionRuntime,
     pub(crate) transport: Transport,
     pub(crate) kubeconfig: Kubeconfig,
 }
@@ -122,7 +126,9 @@ fn socket(options: &Options, listener: Listener, pki: Option<&Pki>) -> Result<So
             Kubeconfig::with_certificates(format!("https://{here}"), pki),
         ),
     };
-    Ok(Socket { listener, transport, kubeconfig: kubeconfig.named(&options.name) })
+    let address = listener.address();
+    let runtime = ConnectionRuntime::start().map_err(|source| StartError::Listen { address, source })?;
+    Ok(Socket { listener, runtime, transport, kubeconfig: kubeconfig.named(&options.name) })
 }
 
 /// The address for clients on this machine, which reach an unspecified address by loopback.

@@ -108,7 +108,7 @@ async fn requests_share_a_connection_and_watches_have_their_own() {
 async fn nothing_is_sent_on_the_shared_connection_while_the_fence_is_closed() {
     let served = Served::start().await;
     let fence = WriteFence::new(|| Duration::from_secs(100));
-    let transport = ApiTransport::connect_fenced(&config(served.address, &served.pki), fence.clone());
+    let transport = ApiTransport::connect_fenced(&config(served.address, &served.pki), &fence);
     let client = ApiClient::new(transport.unwrap());
     let list = ApiRequest::get("/api/v1/namespaces");
     client.send(&list).await.unwrap();

@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use gantry_apiserver::ApiServer;
 use tokio::net::TcpListener;
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::Instant;
 
 use crate::activity::Pressure;
 use crate::connection::Connections;
 use crate::file_descriptors;
+use crate::runtime::ConnectionRuntime;
 use crate::stop::Stop;
 use crate::tls::Transport;
 
@@ -90,6 +91,17 @@ impl Listener {
         stop: Stop,
     ) -> Pin<Box<dyn Future<Output = ()> + Send>> {
         Box::pin(self.accept(server, transport, limits, stop))
+    }
+
+    /// Does the same on a runtime for connections, which has to be kept until then.
+    pub fn serve_on(
+        self,
+        runtime: &ConnectionRuntime,
+        server: ApiServer,
+        transport: Transport,
+        stop: Stop,
+    ) -> JoinHandle<()> {
+        runtime.spawn(self.serve(server, transport, ConnectionLimits::default(), stop))
     }
 
     async fn accept(self, server: ApiServer, transport: Transport, limits: ConnectionLimits, mut stop: Stop) {

@@ -10,7 +10,6 @@ mod tokens;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use gantry_cluster::{Cluster, Endpoint, Options, Storage, Tls};
 use tokio::runtime::Builder;
@@ -45,16 +44,14 @@ pub(crate) fn run_clients(
 
 /// The work is boxed so that the runtime is compiled once, not for each command.
 fn run_on(
-    mut runtime: Builder,
+    runtime: Builder,
     log_format: LogFormat,
     verbosity: Verbosity,
     work: Pin<Box<dyn Future<Output = Result<ExitCode, String>> + '_>>,
 ) -> ExitCode {
     start_logging(log_format, verbosity);
     gantry_serving::raise_file_descriptor_limit();
-    runtime.enable_all().max_blocking_threads(blocking_threads_max()).thread_keep_alive(THREAD_KEEP_ALIVE);
-    runtime.event_interval(EVENT_INTERVAL);
-    let runtime = match runtime.build() {
+    let runtime = match gantry_serving::build_runtime(runtime) {
         Ok(runtime) => runtime,
         Err(error) => return fail(&format!("cannot start: {error}")),
     };
@@ -63,19 +60,6 @@ fn run_on(
         Err(message) => fail(&message),
     }
 }
-
-/// The most threads beside the workers: those of heavy work, twice as many as processors, and a few for other work. Without a
-/// limit, each of many short pieces of work would start one, and every thread keeps some freed memory.
-fn blocking_threads_max() -> usize {
-    2 * std::thread::available_parallelism().map_or(2, usize::from) + 4
-}
-
-/// How many tasks a worker runs until it looks for requests that have arrived. With tokio's default of 61, a small request waits for
-/// several milliseconds if there is much to do: a task may be a write of an object.
-const EVENT_INTERVAL: u32 = 13;
-
-/// How long a thread beside the workers is kept without work, with the memory that it has freed.
-const THREAD_KEEP_ALIVE: Duration = Duration::from_secs(1);
 
 /// The cluster options of these flags; `address` is the default for --listen.
 pub(crate) async fn options(

@@ -187,7 +187,7 @@ mod tests {
         let (url, count) = counting_server().await;
         let fence = WriteFence::new(|| Duration::from_secs(100));
         let config = ClientConfig::new(url.parse().unwrap());
-        let client = ApiTransport::connect_fenced(&config, fence.clone()).unwrap();
+        let client = ApiTransport::connect_fenced(&config, &fence).unwrap();
         let send = async || client.send(Request::post("/").body(Full::default()).unwrap()).await;
         assert!(send().await.unwrap().status().is_success());
         fence.close();
