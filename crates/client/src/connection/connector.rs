@@ -15,6 +15,7 @@ use hyper_rustls::{FixedServerNameResolver, HttpsConnector, HttpsConnectorBuilde
 use hyper_timeout::TimeoutConnector;
 use hyper_util::client::legacy::connect::{Connected, Connection, HttpConnector};
 use hyper_util::rt::TokioIo;
+use rustls::ClientConfig as TlsConfig;
 use tokio::net::TcpStream;
 use tower::Service;
 
@@ -36,13 +37,14 @@ pub(super) enum Versions {
 /// Returns the connector of a configuration. While the fence is closed, nothing is written on its connections.
 pub(super) fn connector(
     config: &ClientConfig,
+    tls: TlsConfig,
     versions: Versions,
     fence: Option<WriteFence>,
 ) -> Result<ServerConnector, ConfigError> {
     let mut http = HttpConnector::new();
     http.enforce_http(false);
     http.set_nodelay(true);
-    let builder = HttpsConnectorBuilder::new().with_tls_config(config.tls()?).https_or_http();
+    let builder = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
     let builder = match &config.tls_server_name {
         Some(_) => builder.with_server_name_resolver(FixedServerNameResolver::new(config.server_name()?)),
         None => builder,

@@ -50,8 +50,9 @@ pub(crate) struct Connection {
 impl Connection {
     /// Prepares connections for a configuration, on which nothing is written while the fence is closed.
     pub(crate) fn new(config: &ClientConfig, fence: Option<&WriteFence>) -> Result<Self, ConfigError> {
+        let tls = config.tls()?;
         let client = |versions| -> Result<HttpClient, ConfigError> {
-            let connector = connector::connector(config, versions, fence.cloned())?;
+            let connector = connector::connector(config, tls.clone(), versions, fence.cloned())?;
             let mut builder = legacy::Client::builder(TokioExecutor::new());
             builder.timer(TokioTimer::new());
             builder.http2_keep_alive_interval(PING_INTERVAL).http2_keep_alive_timeout(PING_TIMEOUT);
