@@ -115,10 +115,10 @@ where
     }
 
     /// The body of an update: the object with other values of some members. The change may be applied to its message if
-    /// it has one.
+    /// it has one; the members are rendered only for text.
     fn changed(
         &self,
-        members: Vec<ChangedMember>,
+        members: impl FnOnce() -> Vec<ChangedMember>,
         change_message: impl FnOnce(&[u8]) -> Option<Result<Vec<u8>, ParseError>>,
     ) -> Result<RequestBody, ParseError> {
         let mut text = match &self.content {
@@ -130,7 +130,7 @@ where
                 decode_object(W::API_VERSION, W::KIND, message)?.to_string().into_bytes()
             }
         };
-        for ChangedMember { path, value } in members {
+        for ChangedMember { path, value } in members() {
             let value = value.map(|value| value.to_string());
             text = with_member(&text, path, value.as_deref().map(str::as_bytes))
                 .ok_or_else(|| ParseError::malformed(format!("its {} cannot be replaced", path.join("."))))?;
@@ -151,26 +151,27 @@ impl CachedDeployment {
             annotations.insert(keys::REVISION.to_owned(), revision.to_owned());
             annotations
         });
-        self.changed(status.changed_members(annotations.as_ref()), |message| {
-            Some(status.replace_in_protobuf(message, annotations.as_ref()))
-        })
+        self.changed(
+            || status.changed_members(annotations.as_ref()),
+            |message| Some(status.replace_in_protobuf(message, annotations.as_ref())),
+        )
     }
 
     /// The body of an update by this edit.
     pub fn with_edit(&self, edit: &DeploymentEdit) -> Result<RequestBody, ParseError> {
-        self.changed(edit.changed_members(), |message| edit.apply_to_protobuf(message))
+        self.changed(|| edit.changed_members(), |message| edit.apply_to_protobuf(message))
     }
 }
 
 impl CachedReplicaSet {
     /// The body of an update of the status.
     pub fn with_status(&self, status: &ReplicaSetStatus) -> Result<RequestBody, ParseError> {
-        self.changed(status.changed_members(), |message| Some(status.replace_in_protobuf(message)))
+        self.changed(|| status.changed_members(), |message| Some(status.replace_in_protobuf(message)))
     }
 
     /// The body of an update by this edit.
     pub fn with_edit(&self, edit: &ReplicaSetEdit) -> Result<RequestBody, ParseError> {
-        self.changed(edit.changed_members(), |message| Some(edit.apply_to_protobuf(message)))
+        self.changed(|| edit.changed_members(), |message| Some(edit.apply_to_protobuf(message)))
     }
 }
 
